@@ -113,6 +113,7 @@ class ExtensionAPIServer:
         self._certificates = Path(certificates) if isinstance(certificates, str) else certificates
         self._certificate: ServingCertificate | None = None
         self._host, self._port = host, port
+        self._is_in_process = False
         self._started, self._stop = asyncio.Event(), asyncio.Event()
 
     # -- requests ----------------------------------------------------------------------------------------------
@@ -161,6 +162,10 @@ class ExtensionAPIServer:
         self._port = self._port if port is None else port
         self._certificates = certificates or self._certificates
 
+    def serve_in_process(self) -> None:
+        """Do not listen: an aggregator in the same process calls the server."""
+        self._certificates, self._is_in_process = None, True
+
     @property
     def has_certificates(self) -> bool:
         """Whether the server has a certificate, so that it listens."""
@@ -181,7 +186,8 @@ class ExtensionAPIServer:
             ConfigError: There is no certificate, or the server cannot listen at the address.
         """
         if self._certificates is None:
-            log.warning("Extension API server does not listen: it has no certificate", extra={"hint": HINT})
+            if not self._is_in_process:
+                log.warning("Extension API server does not listen: it has no certificate", extra={"hint": HINT})
             self._started.set()
             await self._stop.wait()
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -14,6 +15,8 @@ from pyctrl.apiserver._user import User
 from pyctrl.apiserver._webhooks import ServiceReference, ServiceResolver, WebhookUnreachable
 
 __all__ = ["ProxyHandler", "user_headers"]
+
+log = logging.getLogger("pyctrl.apiserver")
 
 REQUEST_SECONDS = 60.0  # of a request that is not long-running; kube-apiserver's --request-timeout
 
@@ -117,7 +120,14 @@ class ProxyHandler:
         )
 
     async def _send(self, request: ProxyRequest) -> Response:
-        return await self._in_process.get(urlsplit(request.url).hostname or "", self._transport)(request)
+        transport = self._in_process.get(urlsplit(request.url).hostname or "", self._transport)
+        try:
+            return await transport(request)
+        except (ServiceUnreachable, OSError):
+            raise
+        except Exception as error:
+            log.exception("Request to extension API server failed", extra={"url": request.url})
+            raise ServiceUnreachable(f"{type(error).__name__}: {error}") from None
 
 
 def user_headers(user: User) -> Iterator[tuple[str, str]]:

@@ -117,6 +117,11 @@ class Discovery:
             await self._refresh(lambda: False)
         return tuple(self._resources.values())
 
+    @property
+    def has_stale_groups(self) -> bool:
+        """Whether a server of some group version did not answer at the last refresh, so that kinds may be missing."""
+        return any(group.is_stale for group in self._known.values())
+
     async def refresh(self) -> None:
         """Refresh the cache now, or share the refresh that starts next."""
         await self._refresh(lambda: False)

@@ -76,12 +76,12 @@ class NamespaceReconciler(Reconciler[Namespace]):
                     continue  # created by another client, or the namespace is terminating
 
     async def _delete_all_content(self, namespace: str) -> bool:
-        """Delete all objects of a namespace; return True if none is left."""
-        left = 0
-        for mapping in await self.client.live.discovery.mappings(refresh=True):
+        """Delete all objects of a namespace; return True if none is left, also of servers that do not answer now."""
+        left, discovery = 0, self.client.live.discovery
+        for mapping in await discovery.mappings(refresh=True):
             if mapping.namespaced and {"list", "delete"} <= set(mapping.verbs):
                 left += await self._delete_all_content_of(mapping, namespace)
-        return left == 0
+        return left == 0 and not discovery.has_stale_groups
 
     async def _delete_all_content_of(self, mapping: ResourceMapping, namespace: str) -> int:
         live, kind = self.client.live, Metadata.of(mapping.gvk)

@@ -134,3 +134,14 @@ async def test_a_request_has_a_minute() -> None:
     with pytest.raises(StatusError, match="did not complete within the allotted timeout") as caught:
         await ProxyHandler(resolve, silent, {}).handle(API, request(), JANE)
     assert (caught.value.code, asyncio.get_running_loop().time() - started) == (504, 60)
+
+
+async def test_a_transport_that_fails_makes_the_service_unreachable(caplog: pytest.LogCaptureFixture) -> None:
+    """The error of a function in this process is logged, and the client gets 503."""
+
+    async def fail(request: ProxyRequest) -> Response:
+        raise LookupError("bug")
+
+    found = await ProxyHandler(resolve, fail, {}).handle(API, request(), JANE)
+    assert (found.status, found.body) == (503, b"error trying to reach service: LookupError: bug\n")
+    assert "LookupError: bug" in caplog.text
