@@ -45,6 +45,7 @@ class Requirements:
         own: the custom kinds that it reconciles.
         webhooks: the webhooks that the configurations name.
         services: the Services of its extension API servers, whose APIServices are among the registrations.
+        served: the kinds of these servers.
     """
 
     setup: SetupFunction
@@ -56,6 +57,7 @@ class Requirements:
     own: frozenset[GroupKind]
     webhooks: Sequence[Webhooks]
     services: Sequence[Key]
+    served: frozenset[GroupVersionKind]
 
     def samples(self) -> list[dict[str, Any]]:
         """Return a generated object of each of its own kinds for which there is a valid one."""
@@ -104,6 +106,7 @@ async def find_requirements(
             ],
             webhooks=manager.webhooks,
             services=services,
+            served=frozenset(kind.gvk for server in manager.api_servers for kind in server.kinds),
         )
 
 

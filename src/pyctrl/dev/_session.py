@@ -298,7 +298,7 @@ class DevSession:
         self._register_api_servers(requirements)
         await self._replace_objects([*requirements.rights, *requirements.registrations])
         for informer in self.cache.informers:
-            if informer.gvk not in requirements.cached:
+            if informer.gvk not in requirements.cached or informer.gvk in requirements.served:  # a server starts empty
                 await self.cache.remove(informer.gvk)
         await self._start(requirements)
 
