@@ -24,7 +24,7 @@ from pyctrl.apiserver._extension.registry import ExtensionResourceRegistry
 from pyctrl.apiserver._extension.subresource_functions import SubresourceFunctions
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
-from pyctrl.apiserver._kubelet import ContainerStreams, ExecHandler, KubeletError, KubeletServer
+from pyctrl.apiserver._kubelet import ContainerStreams, ExecHandler, KubeletError, KubeletServer, PodLogOptions
 from pyctrl.apiserver._offline_validation import OfflineValidation, OfflineValidator, ValidationProblem
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._resources.resource_storage import ResourceStorage, StorageList, StorageRequest
@@ -71,6 +71,7 @@ __all__ = [
     "OfflineValidation",
     "OfflineValidator",
     "Peer",
+    "PodLogOptions",
     "ProxyRequest",
     "RequestAuthenticator",
     "RequestHeaderConfig",

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     )
     from pyctrl.client._login.impersonation import Impersonation
     from pyctrl.client._login.kubeconfig_context import KubeconfigContext, kubeconfig_contexts
+    from pyctrl.client._logs import follow_logs, read_logs
     from pyctrl.client._transport.aiohttp import AiohttpTransport
     from pyctrl.client._wait import wait_for, wait_for_list, wait_until_gone
     from pyctrl.client._wrappers import (
@@ -159,6 +160,7 @@ __all__ = [
     "dry_run",
     "evict",
     "exec_command",
+    "follow_logs",
     "forbidden_log",
     "gated_context",
     "get_scale",
@@ -169,6 +171,7 @@ __all__ = [
     "log_warning",
     "merge_from",
     "path_for",
+    "read_logs",
     "reporting_dropped_status",
     "set_scale",
     "wait_for",
@@ -196,6 +199,8 @@ _FILES = {
     "ExecResult": "_exec",
     "exec_command": "_exec",
     "evict": "_expansions",
+    "follow_logs": "_logs",
+    "read_logs": "_logs",
     "get_scale": "_expansions",
     "kubeconfig_contexts": "_login.kubeconfig_context",
     "set_scale": "_expansions",

@@ -8,14 +8,24 @@ from pyctrl.cluster._cluster import Cluster, serving_cluster
 from pyctrl.cluster._controller_manager import add_controllers
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.options import Kubelet
-from pyctrl.cluster._kubelet.scripts import ExecFunction, ExecProcess, Script
+from pyctrl.cluster._kubelet.scripts import (
+    ContainerOutput,
+    ExecFunction,
+    ExecProcess,
+    LogFunction,
+    OutputStream,
+    Script,
+)
 from pyctrl.cluster._provisioner import add_volumes
 
 __all__ = [
     "Cluster",
+    "ContainerOutput",
     "ExecFunction",
     "ExecProcess",
     "Kubelet",
+    "LogFunction",
+    "OutputStream",
     "Script",
     "add_controllers",
     "add_kubelet",

@@ -20,11 +20,13 @@ from pyctrl.apiserver._admission._plugins.limit_pod_hard_anti_affinity_topology 
 from pyctrl.apiserver._admission._plugins.limit_ranger import LimitRanger
 from pyctrl.apiserver._admission._plugins.namespace_existence import NamespaceAutoProvision, NamespaceExists
 from pyctrl.apiserver._admission._plugins.namespace_lifecycle import NamespaceLifecycle
+from pyctrl.apiserver._admission._plugins.node_declared_feature_validator import NodeDeclaredFeatureValidator
 from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcement import (
     OwnerReferencesPermissionEnforcement,
 )
 from pyctrl.apiserver._admission._plugins.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from pyctrl.apiserver._admission._plugins.pod_node_selector import PodNodeSelector
+from pyctrl.apiserver._admission._plugins.pod_resize_validator import PodResizeValidator
 from pyctrl.apiserver._admission._plugins.pod_toleration_restriction import PodTolerationRestriction
 from pyctrl.apiserver._admission._plugins.pod_topology_labels import PodTopologyLabels
 from pyctrl.apiserver._admission._plugins.priority import Priority
@@ -101,6 +103,8 @@ _PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
     "DefaultIngressClass": lambda at: DefaultIngressClass(at.storage.collection("networking.k8s.io", "ingressclasses")),
     "DenyServiceExternalIPs": lambda _: DenyServiceExternalIPs(),
     "PodTopologyLabels": lambda at: PodTopologyLabels(at.core("nodes")),
+    "NodeDeclaredFeatureValidator": lambda at: NodeDeclaredFeatureValidator(at.core("nodes")),
+    "PodResizeValidator": lambda at: PodResizeValidator(at.core("nodes")),
 }
 _LAST_PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
     "ResourceQuota": lambda at: ResourceQuota(at.storage, at.registry),

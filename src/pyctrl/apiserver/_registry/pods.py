@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from pyctrl.apiserver._meta.system_fields import timestamp
@@ -14,13 +13,14 @@ from pyctrl.apiserver._registry._pods.ephemeral_containers import EPHEMERAL_CONT
 from pyctrl.apiserver._registry._pods.eviction import EvictionREST
 from pyctrl.apiserver._registry._pods.exec import ExecREST
 from pyctrl.apiserver._registry._pods.log import LogREST
+from pyctrl.apiserver._registry._pods.quality_of_service import quality_of_service
+from pyctrl.apiserver._registry._pods.resize import RESIZE
 from pyctrl.apiserver._registry._pods.validation import validate_pod
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, labels_of, spec_of, status_of
-from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["RESOURCES", "quality_of_service"]
+__all__ = ["RESOURCES"]
 
 
 def _prepare_pod(new: Object, old: Object | None) -> None:
@@ -45,25 +45,6 @@ def _first_status(spec: Object) -> Object:
         gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": message}
         status["conditions"] = [{**gated, "lastProbeTime": None, "lastTransitionTime": timestamp()}]
     return status
-
-
-def quality_of_service(spec: Mapping[str, JSON]) -> str:
-    """Return the QoS class of a pod.
-
-    BestEffort: no requests or limits. Guaranteed: every container has limits for CPU and memory, equal to its requests.
-    Burstable: all others.
-    """
-    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
-    resources = [each.get("resources") or {} for each in containers]
-    amounts = [
-        {key: each[part][key] for key in ("cpu", "memory") if key in (each.get(part) or {})}
-        for each in resources
-        for part in ("requests", "limits")
-    ]
-    if not any(amounts):
-        return "BestEffort"
-    pairs = zip(amounts[::2], amounts[1::2], strict=True)
-    return "Guaranteed" if all(len(limits) == 2 and requests == limits for requests, limits in pairs) else "Burstable"
 
 
 def _pod_cells(obj: Object) -> Cells:
@@ -129,10 +110,9 @@ _POD: Final = Strategy(
     deletion=GRACEFUL_DELETION,
     validates=(validate_pod,),
     validates_status=(validate_pod,),  # with the old one: an existing pod may have more than a new one
-    subresources={"ephemeralcontainers": EPHEMERAL_CONTAINERS},
-    reset_fields={
-        "ephemeralcontainers": {}
-    },  # as upstream: its writer owns all fields sent, also those that are put back
+    subresources={"ephemeralcontainers": EPHEMERAL_CONTAINERS, "resize": RESIZE},
+    # As upstream: their writers own all fields sent, also those that are put back.
+    reset_fields={"ephemeralcontainers": {}, "resize": {}},
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from pyctrl import _clock
 from pyctrl.api import format_time
+from pyctrl.cluster._kubelet.container_log import ContainerLog
 from pyctrl.cluster._kubelet.scripts import Script
 from pyctrl.kinds.core.v1 import Container, ContainerStatus
 
@@ -18,6 +19,7 @@ __all__ = ["ContainerLifecycle", "ContainerStage", "PodEvent", "duration"]
 INITIAL_BACKOFF, MAX_BACKOFF = 10.0, 300.0  # the kubelet's backoff of image pulls and restarts, doubling each time
 BACKOFF_RESET = 600.0  # seconds of a run that reset the backoff: twice the maximum
 PULL_ERROR_SECONDS = 1.0  # how long ErrImagePull is reported before ImagePullBackOff, until the next pod sync
+_PARTS = ("limits", "requests")
 KILLED = 137  # 128 + SIGKILL
 
 
@@ -43,6 +45,9 @@ class PodEvent:
     field_path: str = ""
 
 
+_HAS_NEWER_LOG = (ContainerStage.RUNNING, ContainerStage.ENDED)  # than that of the last state
+
+
 class ContainerLifecycle:
     """The state of one container, and the time of its next change.
 
@@ -60,8 +65,10 @@ class ContainerLifecycle:
         self.stage = ContainerStage.WAITING
         self.until = math.inf  # when the stage ends
         self.restarts = 0
+        self.allocated = self.resources = spec.resources.to_wire()  # by the node, and in use
         self.waiting = ("ContainerCreating", "")  # reason and message of the state waiting
         self.events: list[PodEvent] = []
+        self.logs_to_write: list[ContainerLog] = []  # of runs that have started since they were last taken
         self._policy, self._pod, self._path = policy, pod, path
         self._pull_failures = 0
         self._crashes = 0  # since the last run that reset the backoff
@@ -71,6 +78,10 @@ class ContainerLifecycle:
         self._started_at = ""
         self._stopping = False
         self._ended: dict[str, Any] | None = None  # the state terminated of the last run
+        self._ended_before: dict[str, Any] | None = None  # that of the run before it
+        self._log: ContainerLog | None = None  # of the last run
+        self._previous_log: ContainerLog | None = None
+        self._printed = ""  # the text of the script that is in the log
 
     # --- state ---
 
@@ -87,6 +98,10 @@ class ContainerLifecycle:
     def has_run(self) -> bool:
         """True if the container was ever started."""
         return self._runs > 0
+
+    def find_log(self, *, previous: bool = False) -> ContainerLog | None:
+        """Return the log of the last run, or that of the run that ended last; None if there is none."""
+        return self._previous_log if previous and self.stage in _HAS_NEWER_LOG else self._log
 
     def next_change(self, now: float) -> float:
         """Return the time of the next change, or infinity."""
@@ -157,10 +172,34 @@ class ContainerLifecycle:
         self._pull_failures = 0
         self._began, self._started_at = at, format_time(_clock.now())
         self._runs += 1
+        self.resources = self.allocated
+        self._open_log()
         self._add_event("Normal", "Created", "Container created")
         self._add_event("Normal", "Started", "Container started")
         self._enter(ContainerStage.RUNNING, math.inf)
         self._schedule(at)
+
+    def _open_log(self) -> None:
+        self._previous_log, self._log = self._log, ContainerLog()
+        self._printed = ""
+        self._print()
+        if callable(self.script.logs):
+            self.logs_to_write.append(self._log)
+
+    def _print(self) -> None:
+        """Print the text of the script, or what was added to it."""
+        text = self.script.logs
+        if isinstance(text, str) and self._log is not None and text != self._printed:
+            added = text.removeprefix(self._printed)
+            is_line_complete = not self._printed or self._printed.endswith("\n")
+            self._log.stdout.write(added if is_line_complete else added.removeprefix("\n"))
+            self._log.stdout.flush()
+            self._printed = text
+
+    def close_log(self) -> None:
+        """End the log: the pod was removed."""
+        if self._log is not None:
+            self._log.end()
 
     def _schedule(self, at: float) -> None:
         """Set the times of readiness and termination from the script."""
@@ -184,6 +223,8 @@ class ContainerLifecycle:
             self._crashed(at)
 
     def _record_termination(self, code: int, reason: str | None = None) -> None:
+        self.close_log()
+        self._ended_before = self._ended
         self._ended = {
             "exitCode": code,
             "reason": reason or ("Error" if code else "Completed"),
@@ -222,21 +263,37 @@ class ContainerLifecycle:
         """Update container and script: a new image restarts the container, a new script ends a backoff."""
         image_changed = spec.image != self.spec.image
         if self._stopping or (not image_changed and script == self.script):
-            self.spec = spec
+            self.spec, self.script = spec, self.script if self._stopping else script
+            self._print()
             return
         self.spec, self.script = spec, script
+        self._print()
         if self.stage is ContainerStage.RUNNING and not image_changed:
             self._schedule(now)
         elif self.stage is ContainerStage.RUNNING:
-            self._add_event("Normal", "Killing", f"Container {spec.name} definition changed, will be restarted")
-            self._record_termination(0)
-            self.restarts += 1
-            self.begin(now)
+            self._restart(now, f"Container {spec.name} definition changed, will be restarted")
         elif self.stage is ContainerStage.CRASHED:
             self.until = now
         elif self.stage in (ContainerStage.PULL_FAILED, ContainerStage.PULL_BACKOFF):
             self._pull_failures = 0
             self.begin(now)
+
+    def _restart(self, now: float, why: str) -> None:
+        self._add_event("Normal", "Killing", why)
+        self._record_termination(0)
+        self.restarts += 1
+        self.begin(now)
+
+    def resize(self, now: float) -> None:
+        """Use the allocated resources: after a restart if the resize policy of a changed one demands that."""
+        names = {each.resource_name for each in self.spec.resize_policy if each.restart_policy == "RestartContainer"}
+        before, after = (
+            {part: values.get(part) or {} for part in _PARTS} for values in (self.resources, self.allocated)
+        )
+        changed = any(before[part].get(name) != after[part].get(name) for part in _PARTS for name in names)
+        self.resources = self.allocated
+        if changed and self.stage is ContainerStage.RUNNING:
+            self._restart(now, f"Container {self.spec.name} resize requires restart")
 
     def adopt(self, status: ContainerStatus, now: float) -> None:
         """Continue from the status that an earlier kubelet reported."""
@@ -245,6 +302,7 @@ class ContainerLifecycle:
         if status.state.running is not None:
             self._runs = self.restarts + 1
             self._began, self._started_at = now, wire["state"]["running"].get("startedAt") or ""
+            self._open_log()
             self._enter(ContainerStage.RUNNING, math.inf)
             self._schedule(now)
             self._ready_at = now if status.ready else self._ready_at
@@ -265,7 +323,7 @@ class ContainerLifecycle:
         shown: dict[str, Any] = {
             "name": self.spec.name,
             "state": self._state(),
-            "lastState": {"terminated": self._ended} if self._ended and self.stage is not ContainerStage.ENDED else {},
+            "lastState": {"terminated": last} if (last := self._last_state()) else {},
             "ready": self.is_ready(now)
             or (self.stage is ContainerStage.ENDED and self.exit_code == 0 and self._is_init),
             "restartCount": self.restarts,
@@ -275,12 +333,14 @@ class ContainerLifecycle:
         }
         if self._runs:
             shown["containerID"] = self._container_id()
-        resources = self.spec.resources.to_wire()
-        if resources:
-            shown["resources"] = resources
-            if "requests" in resources:
-                shown["allocatedResources"] = resources["requests"]
+        if self._runs:
+            shown["resources"] = self.resources  # also an empty one: it tells the API server that a resize is possible
+        if "requests" in self.allocated:
+            shown["allocatedResources"] = self.allocated["requests"]
         return shown
+
+    def _last_state(self) -> dict[str, Any] | None:
+        return self._ended_before if self.stage is ContainerStage.ENDED else self._ended
 
     @property
     def _is_init(self) -> bool:

@@ -14,14 +14,16 @@ from datetime import timedelta
 from pyctrl.api import Key, controller_of, is_deleting
 from pyctrl.apiserver import KubeletServer
 from pyctrl.client import Preconditions, StrategicMergePatch
+from pyctrl.cluster._kubelet.container_output import ContainerOutputs
 from pyctrl.cluster._kubelet.kubelet_server import SimulatedKubeletServer
 from pyctrl.cluster._kubelet.node_objects import STATE, complete_nodes
 from pyctrl.cluster._kubelet.node_status import add_node_status
 from pyctrl.cluster._kubelet.options import Kubelet
 from pyctrl.cluster._kubelet.pod_dependencies import PodDependencies
 from pyctrl.cluster._kubelet.pod_lifecycle import PodLifecycle
+from pyctrl.cluster._kubelet.pod_resize import NodeRoom
 from pyctrl.cluster._kubelet.pod_status import PodIPAllocator, pod_status, status_patch
-from pyctrl.cluster._kubelet.scripts import Script, script_of
+from pyctrl.cluster._kubelet.scripts import ContainerOutput, Script, script_of
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
 from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.cluster._scheduler.scheduler import add_scheduler
@@ -47,7 +49,7 @@ def add_kubelet(
         host: the manager.
         nodes: the number of nodes, or `Node` objects with their names, labels, taints and capacity.
         kubelet: the behaviour of pods on the nodes.
-        servers: the `kubelets` of the API server in this process, through which it reaches the containers for exec.
+        servers: the `kubelets` of the API server in this process, by which it reaches containers for exec and logs.
 
     Raises:
         ValueError: the number is negative, or a node has no name or that of another one.
@@ -62,6 +64,7 @@ def add_kubelet(
         Builder(host)
         .reconciles(Pod)
         .watches(Node, reconciler.on_node, predicates=[annotations_changed])
+        .watches_source(reconciler.outputs)
         .options(name="pretend-kubelet", workers=8)
         .build(reconciler)
     )
@@ -79,6 +82,8 @@ class KubeletReconciler(Reconciler[Pod]):
         }
         self._dependencies = PodDependencies(host.live_client)
         self._lifecycles: dict[Request, PodLifecycle] = {}
+        #: Runs the functions that write the logs of containers.
+        self.outputs: ContainerOutputs = ContainerOutputs()
 
     def find_pod(self, key: Key) -> PodLifecycle | None:
         """Return the lifecycle of a pod on these nodes, or None."""
@@ -113,6 +118,7 @@ class KubeletReconciler(Reconciler[Pod]):
         lifecycle = self._lifecycles.pop(request, None)
         if lifecycle is not None:
             self._ips.release(lifecycle.uid)
+            lifecycle.close_logs()
 
     async def _sync_pod(self, request: Request, pod: Pod, node: str) -> Result | None:
         now = asyncio.get_running_loop().time()
@@ -124,7 +130,12 @@ class KubeletReconciler(Reconciler[Pod]):
             await self._report(pod, lifecycle, now)
             await self._recorders[node].warning(pod, problem.event, problem.message)
             return Result.after(DEPENDENCY_RETRY)
+        elif lifecycle.resize.is_wanted(pod, now):
+            lifecycle.resize.allocate(await self._room(lifecycle, node), now)
         lifecycle.advance(now)
+        if lifecycle.is_over:
+            lifecycle.resize.end()
+        self._write_logs(lifecycle)
         await self._report(pod, lifecycle, now)
         if lifecycle.is_over:
             self._ips.release(lifecycle.uid)
@@ -133,6 +144,28 @@ class KubeletReconciler(Reconciler[Pod]):
                 return None
         change = lifecycle.next_change(now)
         return None if change == math.inf else Result.after(timedelta(seconds=max(0.0, change - now)))
+
+    async def _room(self, lifecycle: PodLifecycle, node: str) -> NodeRoom:
+        """Return what the node of a pod can allocate beside its other pods."""
+        others = [
+            each.pod
+            for each in self._lifecycles.values()
+            if each is not lifecycle and each.node == node and not each.is_over
+        ]
+        return NodeRoom.of(await self.client.get(Node, Key("", node)), others)
+
+    def _write_logs(self, lifecycle: PodLifecycle) -> None:
+        """Run the log functions of the containers that have started."""
+        for container, log in lifecycle.take_logs_to_write():
+            if callable(function := container.script.logs):
+                output = ContainerOutput(
+                    pod=lifecycle.pod,
+                    container=container.spec,
+                    stdout=log.stdout,
+                    stderr=log.stderr,
+                    restart_count=container.restarts,
+                )
+                self.outputs.start(function, output, log)
 
     async def _lifecycle_of(self, request: Request, pod: Pod, node: str, now: float) -> PodLifecycle:
         script = script_of(pod, lambda container: self._default(pod, container), self._options.script)

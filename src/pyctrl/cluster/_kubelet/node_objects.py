@@ -20,6 +20,13 @@ CAPACITY = {"cpu": "16", "memory": "64Gi", "ephemeral-storage": "200Gi", "pods":
 
 KUBELET_VERSION = "v1.36.2"  # the version that is simulated
 KUBELET_PORT = 10250
+#: The features of a node that API server and scheduler want to know of; those that are enabled by default in 1.36.
+DECLARED_FEATURES = (
+    "ExtendWebSocketsToKubelet",
+    "InPlacePodLevelResourcesVerticalScaling",
+    "InPlacePodVerticalScalingInitContainers",
+    "RestartAllContainersOnContainerExits",
+)
 NODE_NETWORK = ipaddress.IPv4Network("192.168.96.0/20")
 POD_NETWORK = ipaddress.IPv4Network("10.244.0.0/14")  # a /24 for each of a thousand nodes
 
@@ -78,6 +85,7 @@ def _complete_status(node: Node, number: int) -> None:
         status.addresses = [NodeAddress(type="InternalIP", address=address), NodeAddress(type="Hostname", address=name)]
     status.daemon_endpoints.kubelet_endpoint.port = KUBELET_PORT
     status.conditions = [NodeCondition.from_wire(condition) for condition in node_conditions(is_ready=True)]
+    status.declared_features = status.declared_features or list(DECLARED_FEATURES)
     if not status.node_info.kubelet_version:
         status.node_info = _system(name)
 

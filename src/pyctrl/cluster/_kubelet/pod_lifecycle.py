@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from pyctrl.cluster._kubelet.container_lifecycle import ContainerLifecycle, ContainerStage, PodEvent
+from pyctrl.cluster._kubelet.container_log import ContainerLog
+from pyctrl.cluster._kubelet.pod_resize import PodResize
 from pyctrl.cluster._kubelet.scripts import PodScript, Script
 from pyctrl.kinds.core.v1 import Container, EphemeralContainer, Pod
 
@@ -33,6 +35,8 @@ class PodLifecycle:
         ]
         self.mains = [self._container(c, name, c.restart_policy or policy, "containers") for c in pod.spec.containers]
         self.ephemeral: list[ContainerLifecycle] = []
+        #: The resizes of the pod.
+        self.resize = PodResize(pod, [*self.inits, *self.mains])
         self._name = name
         self._events: list[PodEvent] = []
         self.wait("PodInitializing" if self.inits else "ContainerCreating", "")
@@ -107,6 +111,7 @@ class PodLifecycle:
     def advance(self, now: float) -> None:
         """Make all transitions up to now."""
         self._check_limits(now)
+        self.resize.advance(now)
         while True:
             for container in self._all():
                 container.advance(now)
@@ -152,16 +157,29 @@ class PodLifecycle:
 
     def next_change(self, now: float) -> float:
         """Return the time of the next change, or infinity."""
-        moments = [container.next_change(now) for container in self._all()]
+        moments = [self.resize.next_change, *(container.next_change(now) for container in self._all())]
         if not self.is_over and not self.is_stopping:
             limits = (self._pod.spec.active_deadline_seconds, self._script.evict_after_seconds)
             moments += [self._start + limit for limit in limits if limit is not None]
         return min(moments, default=math.inf)
 
+    def take_logs_to_write(self) -> list[tuple[ContainerLifecycle, ContainerLog]]:
+        """Return the containers that have started and whose logs a function writes, and clear them."""
+        started = [(container, log) for container in self._all() for log in container.logs_to_write]
+        for container in self._all():
+            container.logs_to_write = []
+        return started
+
+    def close_logs(self) -> None:
+        """End the logs of all containers: the pod was removed."""
+        for container in self._all():
+            container.close_log()
+
     def take_events(self) -> list[PodEvent]:
         """Return the new Events, and clear them."""
-        events = [event for container in self._all() for event in container.events] + self._events
-        self._events = []
+        events = [event for container in self._all() for event in container.events]
+        events += [*self._events, *self.resize.events]
+        self._events, self.resize.events = [], []
         for container in self._all():
             container.events = []
         return events

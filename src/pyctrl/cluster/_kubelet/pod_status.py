@@ -15,6 +15,9 @@ from pyctrl.kinds.core.v1 import Node, Pod
 __all__ = ["PodIPAllocator", "PodIPs", "pod_status", "status_patch"]
 
 
+_RESIZE_CONDITIONS = frozenset(("PodResizeInProgress", "PodResizePending"))
+
+
 class PodIPs(NamedTuple):
     """The addresses of a pod and its node."""
 
@@ -39,7 +42,10 @@ def pod_status(pod: Pod, lifecycle: PodLifecycle, addresses: PodIPs, now: float)
         "hostIP": addresses.node,
         "hostIPs": [{"ip": addresses.node}],
         "startTime": format_time(pod.status.start_time or _clock.now()),
-        "conditions": [_condition(pod, state) for state in _condition_states(pod, lifecycle, now)],
+        "conditions": [
+            *(_condition(pod, state) for state in _condition_states(pod, lifecycle, now)),
+            *lifecycle.resize.conditions(),
+        ],
         "containerStatuses": _statuses(lifecycle.mains, now),
     }
     if lifecycle.has_begun:
@@ -59,6 +65,8 @@ def status_patch(pod: Pod, status: dict[str, Any]) -> dict[str, Any]:
     news = {key: value for key, value in status.items() if key != "conditions" and present.get(key) != value}
     known = {condition["type"]: condition for condition in present.get("conditions") or ()}
     conditions = [each for each in status["conditions"] if not _is_reported(each, known.get(each["type"]))]
+    ended = _RESIZE_CONDITIONS & known.keys() - {each["type"] for each in status["conditions"]}
+    conditions += [{"$patch": "delete", "type": kind} for kind in sorted(ended)]
     if conditions:
         news["conditions"] = conditions
     return {"status": news} if news else {}

@@ -5,15 +5,28 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Protocol
 
 from pyctrl._pipes import Pipe
 from pyctrl.kinds.core.v1 import Container, Pod
 
-__all__ = ["PREFIX", "ExecFunction", "ExecProcess", "PodScript", "Script", "ScriptFunction", "script_of"]
+__all__ = [
+    "PREFIX",
+    "ContainerOutput",
+    "ExecFunction",
+    "ExecProcess",
+    "LogFunction",
+    "OutputStream",
+    "PodScript",
+    "Script",
+    "ScriptFunction",
+    "script_of",
+]
 
 PREFIX = "pyctrl.dev/"
+
+_WITHOUT_ANNOTATION = frozenset(("exec",))
 
 # Possessive quantifiers: a mismatch of a long command must not take cubic time.
 _EXIT = re.compile(
@@ -41,11 +54,34 @@ class ExecProcess:
 ExecFunction = Callable[[ExecProcess], Awaitable[int | None]]
 
 
+class OutputStream(Protocol):
+    """A stream to which a container prints, also by ``print("ready", file=stream)``."""
+
+    def write(self, text: str | bytes, /) -> None:
+        """Write text. A line is in the log when its end is written."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerOutput:
+    """The output of one run of a container, which is its log."""
+
+    pod: Pod
+    container: Container
+    stdout: OutputStream
+    stderr: OutputStream
+    restart_count: int = 0
+
+
+#: Writes the log of a container. It is called at each start of the container, and cancelled when the container ends.
+LogFunction = Callable[[ContainerOutput], Awaitable[None]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
     """The behaviour of a container on a simulated node. Fields that are None use the defaults of the `Kubelet`.
 
-    Each field but ``exec`` is also an annotation of the pod, with dashes: ``pyctrl.dev/exit-code: "1"`` for all of its
+    Each field but functions is also an annotation of the pod, with dashes: ``pyctrl.dev/exit-code: "1"`` for all of its
     containers, ``pyctrl.dev/exit-code.main: "1"`` for the one named main. Annotations take precedence and may change at
     any time.
     """
@@ -68,10 +104,16 @@ class Script:
     termination_message: str | None = None
     #: The time to stop; a container that exceeds its grace period is killed.
     stop_seconds: float | None = None
+    #: The duration of a resize in place (`pods/resize`), while the pod has the condition PodResizeInProgress.
+    resize_seconds: float | None = None
+    #: The error of a resize in place, which stays in progress with this message.
+    resize_error: str | None = None
     #: The time from the start of the pod until the node evicts it; applies to the pod as a whole.
     evict_after_seconds: float | None = None
+    #: The log: a text that each run prints at its start, or a function that writes to it while the container runs.
+    logs: str | LogFunction | None = field(default=None, compare=False)
     #: Runs the commands of `kubectl exec` in the container; has no annotation.
-    exec: ExecFunction | None = None
+    exec: ExecFunction | None = field(default=None, compare=False)
 
     @property
     def exit_codes(self) -> tuple[int, ...]:
@@ -136,7 +178,7 @@ def _of_command(container: Container) -> Script:
 def _of_annotations(annotations: Mapping[str, str], container: str, problems: list[str]) -> Script:
     values: dict[str, Any] = {}
     for each in fields(Script):
-        if each.name == "exec":
+        if each.name in _WITHOUT_ANNOTATION:
             continue
         name = each.name.replace("_", "-")
         for key in (f"{name}.{container}", name):

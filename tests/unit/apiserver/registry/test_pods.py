@@ -8,7 +8,6 @@ import pytest
 
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
-from pyctrl.apiserver._registry.pods import quality_of_service
 from tests.unit.apiserver._objects import create, pod, update
 from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
 
@@ -28,19 +27,6 @@ def test_most_fields_of_a_pods_spec_are_immutable() -> None:
     assert update(registry, pod(image="busybox:2"), old)["metadata"]["generation"] == 2
     with pytest.raises(StatusError, match="pod updates may not change fields other than"):
         update(registry, pod(command=["x"]), old)
-
-
-@pytest.mark.parametrize(
-    ("resources", "quality"),
-    [
-        ({}, "BestEffort"),
-        ({"requests": {"cpu": "1"}}, "Burstable"),
-        ({"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}}, "Guaranteed"),
-    ],
-)
-def test_quality_of_service(resources: dict[str, Any], quality: str) -> None:
-    """The QoS class follows from requests and limits."""
-    assert quality_of_service({"containers": [{"resources": resources}]}) == quality
 
 
 def test_field_labels_of_pods() -> None:

@@ -1,16 +1,27 @@
-"""Commands in simulated containers: `exec_command`, in this process and over sockets."""
+"""Commands in simulated containers and their logs, in this process and over sockets."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
+from datetime import timedelta
 
+import msgspec
 import pytest
 
 from pyctrl.api import Key
 from pyctrl.apiserver import User
-from pyctrl.client import Client, ExecResult, exec_command, wait_for
+from pyctrl.client import (
+    Client,
+    ExecResult,
+    HttpRequest,
+    MergePatch,
+    exec_command,
+    follow_logs,
+    read_logs,
+    wait_for,
+)
 from pyctrl.cluster import Cluster, ExecProcess, Kubelet, Script
 from pyctrl.errors import ApiError, BadRequest, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Container, Pod
@@ -139,3 +150,80 @@ async def test_a_command_over_sockets() -> None:
         assert (result.exit_code, len(result.stdout)) == (0, 200_005)
         with pytest.raises(NotFound, match='pods "none" not found'):
             await exec_command(client, Key("default", "none"), ["ls"])
+
+
+async def test_the_annotation_is_printed_by_each_run() -> None:
+    """The text of the annotation is the log of each run; what is added to it later is printed then."""
+    async with Cluster() as cluster, cluster.client() as client:
+        annotations = {"pyctrl.dev/logs": "one\ntwo", "pyctrl.dev/logs.b": "other"}
+        await client.create(scripted_pod(annotations, "a", "b"))
+        await wait_for(client, Pod, DB, lambda pod: pod.status.phase == "Running")
+        assert await read_logs(client, DB, container="a") == "one\ntwo\n"
+        assert await read_logs(client, DB, container="b") == "other\n"
+        longer = {"pyctrl.dev/logs": "one\ntwo\nthree", "pyctrl.dev/logs.b": "new"}
+        await client.patch(Pod, DB, MergePatch({"metadata": {"annotations": longer}}))
+        await asyncio.sleep(5)
+        assert await read_logs(client, DB, container="a", since=timedelta(seconds=6)) == "one\ntwo\nthree\n"
+        assert await read_logs(client, DB, container="b") == "other\nnew\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ({"pull-error": "gone"}, "is waiting to start: image can't be pulled"),
+        ({"pull-seconds": "100"}, "is waiting to start: ContainerCreating"),
+    ],
+)
+async def test_a_container_that_has_not_started_has_no_log(script: dict[str, str], message: str) -> None:
+    """The message has the reason why the container waits, as the kubelet's."""
+    async with Cluster() as cluster, cluster.client() as client:
+        await client.create(scripted_pod({f"pyctrl.dev/{key}": value for key, value in script.items()}, "a"))
+        await wait_for(client, Pod, DB, lambda pod: bool(pod.status.container_statuses))
+        with pytest.raises(BadRequest, match=f'^container "a" in pod "db" {message} '):
+            await read_logs(client, DB)
+
+
+async def test_a_container_that_has_not_ended_has_no_previous_log() -> None:
+    """The log of the first run is empty without a script, and there is none before it."""
+    async with Cluster() as cluster, cluster.client() as client:
+        await client.create(scripted_pod({}, "a"))
+        await wait_for(client, Pod, DB, lambda pod: pod.status.phase == "Running")
+        assert await read_logs(client, DB) == ""
+        with pytest.raises(BadRequest, match='^previous terminated container "a" in pod "db" not found'):
+            await read_logs(client, DB, previous=True)
+
+
+async def test_init_and_ephemeral_containers_have_logs() -> None:
+    """The log of a finished init container can be read, and that of an added ephemeral one."""
+    async with Cluster() as cluster, cluster.client() as client:
+        pod = scripted_pod({"pyctrl.dev/logs.setup": "done"}, "a")
+        pod.spec.init_containers = [Container(name="setup", image="i")]
+        await client.create(pod)
+        await wait_for(client, Pod, DB, lambda found: found.status.phase == "Running")
+        assert await read_logs(client, DB, container="setup") == "done\n"
+        body = msgspec.json.encode({"spec": {"ephemeralContainers": [{"name": "debug", "image": "i"}]}})
+        path = "/api/v1/namespaces/default/pods/db/ephemeralcontainers"
+        headers = {"Content-Type": "application/strategic-merge-patch+json"}
+        await client.connection.rest.send(HttpRequest(method="PATCH", path=path, headers=headers, body=body))
+        await wait_for(client, Pod, DB, lambda found: bool(found.status.ephemeral_container_statuses))
+        assert await read_logs(client, DB, container="debug") == ""
+
+
+def scripted_pod(annotations: dict[str, str], *names: str) -> Pod:
+    """Return pod db with annotations and containers."""
+    containers = [{"name": name, "image": "i"} for name in names]
+    metadata = {"name": "db", "namespace": "default", "annotations": annotations}
+    return Pod.from_wire({"metadata": metadata, "spec": {"containers": containers}})
+
+
+@pytest.mark.real_time  # sockets
+async def test_a_log_over_sockets() -> None:
+    """A log can be followed over HTTP; the stream ends when the pod is deleted."""
+    cluster = Cluster()
+    async with cluster, cluster.serve() as config, Client.connect(config) as client:
+        await client.create(scripted_pod({"pyctrl.dev/logs": "one\n\ntwo"}, "a"))
+        await wait_for(client, Pod, DB, lambda pod: pod.status.phase == "Running")
+        async with asyncio.timeout(10), aclosing(follow_logs(client, DB)) as lines:
+            assert [await anext(lines) for _ in range(3)] == ["one", "", "two"]
+            await client.delete(Pod, DB, grace_period_seconds=0)
+            assert [line async for line in lines] == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.apiserver import ApiServer
+from pyctrl.apiserver import ApiServer, PodLogOptions
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -65,4 +65,7 @@ class NoContainers:
     """A kubelet that is not asked."""
 
     def get_exec(self, namespace: str, pod: str, container: str, command: list[str]) -> Any:
+        raise NotImplementedError
+
+    def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> Any:
         raise NotImplementedError
