@@ -9,6 +9,7 @@ from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
 from pyctrl.cli._apiserver.flags import WebhookFlags, modes, plugin_names
+from pyctrl.cli._apiserver.front_proxy import FrontProxyFlags
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._shared_flags import ServerLogLevel
 
@@ -76,6 +77,7 @@ def apiserver(
         tuple[str, ...], Parameter(group=USERS, metavar="NAME[,NAME]", converter=plugin_names)
     ] = (),
     webhooks: WebhookFlags = WebhookFlags(),  # noqa: B008 (a value)
+    front_proxy: FrontProxyFlags = FrontProxyFlags(),  # noqa: B008 (a value)
     apply: Annotated[tuple[Path, ...], Parameter(name=("--apply", "--load"), group=CONTENT, metavar="FILE|DIR")] = (),
     controllers: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
     kubelet: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
@@ -164,6 +166,7 @@ def apiserver(
         enable_admission_plugins=enable_admission_plugins,
         disable_admission_plugins=disable_admission_plugins,
         webhooks=webhooks,
+        front_proxy=front_proxy,
         load=apply,
         controllers=controllers,
         kubelet=kubelet,
