@@ -75,10 +75,14 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
 
     @property
     def is_gone(self) -> bool:
-        """Whether this is the last state of a deleted object: no finalizer and no grace period is left."""
+        """Whether this is the last state of a deleted object: no finalizer and no grace period is left.
+
+        The finalizers of a namespace are those of its spec, too.
+        """
         details = read_details(self.data)
-        has_grace = bool(details.deletion_grace_period_seconds)
-        return details.deletion_timestamp is not None and not details.finalizers and not has_grace
+        if details.deletion_timestamp is None or details.finalizers or details.deletion_grace_period_seconds:
+            return False
+        return self.field("spec.finalizers") in (None, "[]")
 
     @property
     def owner_references(self) -> list[OwnerReference]:

@@ -5,7 +5,7 @@ server, where `add_controllers`, `add_kubelet` and `add_volumes` add the parts t
 """
 
 from pyctrl.cluster._cluster import Cluster, serving_cluster
-from pyctrl.cluster._controller_manager import add_controllers
+from pyctrl.cluster._controller_manager import ControllerName, add_controllers
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.options import Kubelet
 from pyctrl.cluster._kubelet.scripts import (
@@ -21,6 +21,7 @@ from pyctrl.cluster._provisioner import add_volumes
 __all__ = [
     "Cluster",
     "ContainerOutput",
+    "ControllerName",
     "ExecFunction",
     "ExecProcess",
     "Kubelet",

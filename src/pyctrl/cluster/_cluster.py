@@ -22,7 +22,7 @@ from pyctrl.apiserver import (
     serve,
 )
 from pyctrl.client import Client, Config, ServerWarning, wait_for
-from pyctrl.cluster._controller_manager import add_controllers
+from pyctrl.cluster._controller_manager import ControllerName, add_controllers, controller_names
 from pyctrl.cluster._controllers.kubernetesservice import add_kubernetes_service
 from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
@@ -59,7 +59,8 @@ class Cluster:
     reproducible with a seeded ``random``.
 
     Args:
-        controllers: run the controllers. With False this is only an API server.
+        controllers: run the controllers of kube-controller-manager: all, or those with these names, such as
+            ``("garbage-collector-controller", "namespace-controller")``. With False this is only an API server.
         kubelet: run simulated nodes with a scheduler; a `Kubelet` sets their behaviour. With False there are no nodes,
             and pods stay Pending.
         nodes: the number of nodes, or `Node` objects with their names, labels, taints and capacity.
@@ -78,7 +79,7 @@ class Cluster:
     def __init__(
         self,
         *,
-        controllers: bool = True,
+        controllers: bool | Collection[ControllerName] = True,
         kubelet: bool | Kubelet = True,
         nodes: int | Sequence[Node] = 1,
         volumes: bool = True,
@@ -101,7 +102,7 @@ class Cluster:
         #: The client configuration for this process; pass it to a `Manager` or to `Client.connect`.
         self.config: Config = Config.in_process(self.server, token=token or self.server.issue_token(ADMIN))
         self._authority = authority
-        self._controllers = controllers
+        self._controllers = controller_names(None if controllers is True else controllers or ())
         self._kubelet = kubelet if isinstance(kubelet, Kubelet) else Kubelet() if kubelet else None
         self._nodes, self._volumes = nodes, volumes
         self._stack = AsyncExitStack()
@@ -214,7 +215,11 @@ class Cluster:
         if self._controllers:
             root_ca = self._authority.certificate.decode() if self._authority is not None else PLACEHOLDER_CA
             add_controllers(
-                manager, root_ca=root_ca, make_token=self.server.issue_long_lived_token, authority=self._own_authority
+                manager,
+                controllers=self._controllers,
+                root_ca=root_ca,
+                make_token=self.server.issue_long_lived_token,
+                authority=self._own_authority,
             )
             add_kubernetes_service(manager)
         if self._kubelet is not None:
@@ -222,11 +227,10 @@ class Cluster:
             if self._volumes:
                 add_volumes(manager, start_seconds=self._kubelet.start_seconds)
         await stack.enter_async_context(manager.running())
-        if self._controllers:
-            default = Key("default", "default")
-            await wait_for(manager.live_client, ServiceAccount, default)
-            if self.server.has_rbac:
-                await wait_for(manager.live_client, ClusterRole, WHOLE_ROLE, lambda role: bool(role.rules))
+        if "serviceaccount-controller" in self._controllers:
+            await wait_for(manager.live_client, ServiceAccount, Key("default", "default"))
+        if "clusterrole-aggregation-controller" in self._controllers and self.server.has_rbac:
+            await wait_for(manager.live_client, ClusterRole, WHOLE_ROLE, lambda role: bool(role.rules))
 
 
 def _is_available(api_service: APIService) -> bool:

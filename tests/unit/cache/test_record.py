@@ -99,3 +99,10 @@ async def test_an_object_of_another_kind_is_an_error_of_the_read() -> None:
 def test_a_deleted_object_is_gone_without_finalizers_and_grace(more: dict[str, object], is_gone: bool) -> None:
     """The answer of a write that removes the last finalizer says that the object is gone; a pod's grace keeps it."""
     assert record("a", 1, metadata=more).is_gone is is_gone
+
+
+def test_a_namespace_is_not_gone_while_its_spec_has_finalizers() -> None:
+    """A deleted namespace that the namespace controller has not emptied yet is still there."""
+    deleted = {"deletionTimestamp": DELETED}
+    assert not record("a", 1, metadata=deleted, spec={"finalizers": ["kubernetes"]}).is_gone
+    assert record("a", 1, metadata=deleted, spec={"finalizers": []}).is_gone

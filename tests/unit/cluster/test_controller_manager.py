@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
+import pytest
+
+from pyctrl.api import Key, ObjectMeta
+from pyctrl.client import wait_until_gone
 from pyctrl.cluster import Cluster, add_controllers
+from pyctrl.kinds.core.v1 import ConfigMap, Namespace, ServiceAccount
 from pyctrl.manager import Manager
 
 
@@ -23,3 +29,21 @@ async def test_account_tokens_need_a_signer() -> None:
         add_controllers(without)
         add_controllers(signing, make_token=lambda *_: "token")
         assert signing.controller_names - without.controller_names == {"serviceaccount-tokens"}
+
+
+async def test_one_controller_is_chosen() -> None:
+    """A cluster with the namespace controller only empties namespaces and creates no service accounts."""
+    cluster = Cluster(random=Random(1), controllers=["namespace-controller"], kubelet=False)
+    async with cluster, cluster.client() as client:
+        await client.create(Namespace(metadata=ObjectMeta(name="going")))
+        await client.create(ConfigMap(metadata=ObjectMeta(name="c", namespace="going")))
+        await client.delete(Namespace, Key("", "going"))
+        await wait_until_gone(client, Namespace, Key("", "going"))
+        assert await client.list(ServiceAccount) == []
+
+
+def test_an_unknown_controller_is_refused() -> None:
+    """The error for a wrong name has the names that exist."""
+    wrong: Any = ["garbage-collector"]
+    with pytest.raises(ValueError, match=r"got garbage-collector; there are: .*garbage-collector-controller"):
+        Cluster(controllers=wrong)

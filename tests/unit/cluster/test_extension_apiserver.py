@@ -131,6 +131,9 @@ async def test_without_its_server_a_kind_is_unavailable() -> None:
         space = await client.create(Namespace(metadata=ObjectMeta(name="lake")))
         await client.delete(space)
         await asyncio.sleep(60)
-        assert is_deleting(await client.get(Namespace, Key("", "lake")))
+        waiting = await client.get(Namespace, Key("", "lake"))
+        assert is_deleting(waiting)
+        failed = [each.type for each in waiting.status.conditions if each.status == "True"]
+        assert "NamespaceDeletionDiscoveryFailure" in failed
         cluster.server.service_transports[host] = server
         await wait_until_gone(client, Namespace, Key("", "lake"), timeout=120)

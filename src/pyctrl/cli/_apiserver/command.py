@@ -80,6 +80,7 @@ def apiserver(
     front_proxy: FrontProxyFlags = FrontProxyFlags(),  # noqa: B008 (a value)
     apply: Annotated[tuple[Path, ...], Parameter(name=("--apply", "--load"), group=CONTENT, metavar="FILE|DIR")] = (),
     controllers: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
+    controller_name: Annotated[tuple[str, ...], Parameter(group=CONTENT, metavar="NAME")] = (),
     kubelet: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
     pod_start_seconds: Annotated[
         float, Parameter(group=CONTENT, metavar="SECONDS", validator=Number(gte=0))
@@ -133,6 +134,8 @@ def apiserver(
         Apply these objects at start: CRDs first, then namespaces. May be repeated.
     controllers
         Run the controllers of a cluster: garbage collection, Deployments, Jobs and so on.
+    controller_name
+        Run this controller, by kube-controller-manager's name, and no others. May be repeated.
     kubelet
         Run pods on a simulated node. No container is started.
     pod_start_seconds
@@ -169,6 +172,7 @@ def apiserver(
         front_proxy=front_proxy,
         load=apply,
         controllers=controllers,
+        controller_name=controller_name,
         kubelet=kubelet,
         pod_start_seconds=pod_start_seconds,
         data=data,

@@ -32,13 +32,14 @@ from pyctrl.apiserver import (
 )
 from pyctrl.cli._apiserver.flags import WebhookFlags
 from pyctrl.cli._apiserver.front_proxy import FrontProxyFlags
+from pyctrl.cli._controllers import check_controllers
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, write_kubeconfig
 from pyctrl.cli._progress import Progress, progress_line
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.errors import CommandFailed
 
 if TYPE_CHECKING:
-    from pyctrl.cluster import Cluster
+    from pyctrl.cluster import Cluster, ControllerName
 
 __all__ = ["ApiServerRunner"]
 
@@ -67,6 +68,7 @@ class ApiServerRunner:
     front_proxy: FrontProxyFlags
     load: tuple[Path, ...]
     controllers: bool
+    controller_name: tuple[str, ...]
     kubelet: bool
     pod_start_seconds: float
     data: Path | None
@@ -112,6 +114,7 @@ class ApiServerRunner:
         """Serve until cancelled. Flags and files are checked before anything is started."""
         if self.kubeconfig_out is not None:
             check_kubeconfig(self.kubeconfig_out, force=self.force)
+        check_controllers(self.controller_name)
         tokens = self._tokens()
         async with AsyncExitStack() as stack:
             backend = self._backend(stack)
@@ -130,7 +133,7 @@ class ApiServerRunner:
             if self.kubeconfig_out is not None:
                 write_kubeconfig(self.kubeconfig_out, url, token, authority, force=self.force)
             ready(url)
-            if self.controllers or self.kubelet:
+            if self.controllers or self.controller_name or self.kubelet:
                 # As in a real cluster, controllers start after the API server. The thread keeps it serving meanwhile.
                 cluster = await asyncio.to_thread(self._cluster, server, authority)
                 await stack.enter_async_context(cluster)
@@ -175,7 +178,8 @@ class ApiServerRunner:
         from pyctrl.cluster import Cluster, Kubelet
 
         kubelet = Kubelet(start_seconds=self.pod_start_seconds) if self.kubelet else False
-        return Cluster(controllers=self.controllers, kubelet=kubelet, server=server, authority=authority)
+        names = cast("tuple[ControllerName, ...]", self.controller_name)
+        return Cluster(controllers=names or self.controllers, kubelet=kubelet, server=server, authority=authority)
 
     def _tokens(self) -> dict[str, User] | None:
         if self.token_auth_file is None:

@@ -21,6 +21,9 @@ go test ./...
 
 # with garbage collection, namespaces that end, Deployments and so on
 KUBEBUILDER_ASSETS="$(pyctrl envtest --controllers)" go test ./...
+
+# with garbage collection only
+KUBEBUILDER_ASSETS="$(pyctrl envtest --controller-name garbage-collector-controller)" go test ./...
 """,
     {0: "printed", 1: "the directory cannot be written"},
 )
@@ -34,6 +37,7 @@ def envtest(
     print: Annotated[Literal["path", "env", "overview"], Parameter(name=("--print", "-p"), metavar="FORM")] = "path",
     bin_dir: Annotated[Path | None, Parameter(metavar="DIR")] = None,
     controllers: bool = False,
+    controller_name: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
     kubelet: bool = False,
 ) -> None:
     """Print a directory for `KUBEBUILDER_ASSETS`.
@@ -51,9 +55,11 @@ def envtest(
     controllers
         Run the controllers of a cluster: garbage collection, namespaces, Deployments and so on, beside each API server.
         envtest has none.
+    controller_name
+        Run this controller, by kube-controller-manager's name, and no others. May be repeated.
     kubelet
         Run pods on a simulated node, one beside each API server. No container is started.
     """
     from pyctrl.cli._envtest.printer import print_assets  # here: help and completion need none of it
 
-    print_assets(print, bin_dir, controllers=controllers, kubelet=kubelet)
+    print_assets(print, bin_dir, controllers=controllers, names=controller_name, kubelet=kubelet)

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 
 from pyctrl.cli._envtest.kube_apiserver_flags import FLAGS, FlagError, parse_flags
 
-__all__ = ["CONTROLLERS", "KUBELET", "VERSION", "main"]
+__all__ = ["ALL_CONTROLLERS", "CONTROLLERS", "KUBELET", "VERSION", "main"]
 
 VERSION = "v1.36.2"
 
 # Variables of the environment that start more than an API server, unless they are empty.
-CONTROLLERS = "PYCTRL_ENVTEST_CONTROLLERS"
+CONTROLLERS = "PYCTRL_ENVTEST_CONTROLLERS"  # names of controllers, separated by commas, or ALL_CONTROLLERS
+ALL_CONTROLLERS = "1"
 KUBELET = "PYCTRL_ENVTEST_KUBELET"
 
 GARBAGE_THRESHOLD = 50_000  # objects; collections during imports take 8 % of the start

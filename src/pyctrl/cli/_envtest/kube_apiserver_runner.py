@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from datetime import timedelta
 from io import FileIO
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from pyctrl._go.durations import parse_duration
 from pyctrl.apiserver import (
@@ -30,11 +30,14 @@ from pyctrl.apiserver import (
     serving_context,
 )
 from pyctrl.cli._envtest.front_proxy import FRONT_PROXY_FLAGS, authentication_info, proxy_client
-from pyctrl.cli._envtest.kube_apiserver import CONTROLLERS, KUBELET
+from pyctrl.cli._envtest.kube_apiserver import ALL_CONTROLLERS, CONTROLLERS, KUBELET
 from pyctrl.cli._envtest.kube_apiserver_flags import Flags
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.cli._webhook_kubeconfig import webhook_target
 from pyctrl.errors import CommandFailed
+
+if TYPE_CHECKING:
+    from pyctrl.cluster import ControllerName
 
 __all__ = ["KubeAPIServerRunner"]
 
@@ -156,10 +159,17 @@ class KubeAPIServerRunner:
         if not controllers and not kubelet:
             return
 
+        names = cast("tuple[ControllerName, ...]", tuple(filter(None, controllers.split(","))))
+
         def cluster() -> Any:
             from pyctrl.cluster import Cluster  # here: as slow as the rest of the start
 
-            return Cluster(controllers=bool(controllers), kubelet=bool(kubelet), server=server, authority=authority)
+            return Cluster(
+                controllers=names if controllers != ALL_CONTROLLERS else True,
+                kubelet=bool(kubelet),
+                server=server,
+                authority=authority,
+            )
 
         await stack.enter_async_context(await asyncio.to_thread(cluster))
 

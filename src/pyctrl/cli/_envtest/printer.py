@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from pyctrl._distribution import version
+from pyctrl.cli._controllers import check_controllers
 from pyctrl.cli._envtest.binary_assets import default_directory, write_binary_assets
 from pyctrl.cli._envtest.kube_apiserver import CONTROLLERS, KUBELET, VERSION
 
@@ -15,14 +16,21 @@ __all__ = ["print_assets"]
 
 
 def print_assets(
-    form: Literal["path", "env", "overview"], directory: Path | None, *, controllers: bool, kubelet: bool
+    form: Literal["path", "env", "overview"],
+    directory: Path | None,
+    *,
+    controllers: bool,
+    names: tuple[str, ...],
+    kubelet: bool,
 ) -> None:
     """Write the executables, and print their directory.
 
     Raises:
-        CommandFailed: the directory cannot be written.
+        CommandFailed: the directory cannot be written, or there is no controller of such a name.
     """
-    environment = {name: "1" for name, is_on in ((CONTROLLERS, controllers), (KUBELET, kubelet)) if is_on}
+    check_controllers(names)
+    chosen = ",".join(sorted(names)) or ("1" if controllers else "")
+    environment = {name: value for name, value in ((CONTROLLERS, chosen), (KUBELET, "1" if kubelet else "")) if value}
     directory = directory.absolute() if directory is not None else default_directory(environment)
     write_binary_assets(directory, environment)
     if form == "path":

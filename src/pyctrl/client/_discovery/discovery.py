@@ -117,10 +117,12 @@ class Discovery:
             await self._refresh(lambda: False)
         return tuple(self._resources.values())
 
-    @property
-    def has_stale_groups(self) -> bool:
-        """Whether a server of some group version did not answer at the last refresh, so that kinds may be missing."""
-        return any(group.is_stale for group in self._known.values())
+    def stale(self) -> tuple[str, ...]:
+        """Return the group versions whose server did not answer the last refresh, such as ``metrics.k8s.io/v1beta1``.
+
+        Their resources are the last known ones, or missing.
+        """
+        return tuple(f"{group.group}/{group.version}" for group in self._known.values() if group.is_stale)
 
     async def refresh(self) -> None:
         """Refresh the cache now, or share the refresh that starts next."""

@@ -1,43 +1,134 @@
-"""Namespace controller: default objects of new namespaces, and the content deletion of deleted ones."""
+"""Namespace controller: deletes the content of deleted namespaces.
+
+By the rules of upstream's `pkg/controller/namespace/deletion`: pods first, then everything else; the conditions in the
+status tell what is left and why. It looks again after a second; upstream's waits longer, by grace periods.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyctrl import _clock
-from pyctrl.api import Metadata, is_deleting
+from pyctrl.api import GroupVersionResource, Metadata, is_deleting
 from pyctrl.client import ResourceMapping
-from pyctrl.cluster._controllers.rootcacertpublisher import ROOT_CA_CONFIG_MAP, root_ca_config_map
-from pyctrl.cluster._controllers.serviceaccount import DEFAULT_SERVICE_ACCOUNT, default_service_account
-from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, mapped
-from pyctrl.errors import AlreadyExists, Conflict, Forbidden, MethodNotAllowed, NotFound
-from pyctrl.kinds.core.v1 import ConfigMap, Namespace, ServiceAccount
+from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
+from pyctrl.errors import ApiError, Conflict, MethodNotAllowed, NotFound
+from pyctrl.kinds.core.v1 import Namespace, NamespaceCondition
 
-__all__ = ["DEFAULT_OBJECTS", "NamespaceReconciler", "add_namespaces", "default_objects"]
-
-#: The names of the objects that are created again when they are deleted.
-DEFAULT_OBJECTS = frozenset((DEFAULT_SERVICE_ACCOUNT, ROOT_CA_CONFIG_MAP))
+__all__ = ["NamespaceReconciler", "add_namespaces"]
 
 FINALIZER = "kubernetes"  # in spec.finalizers of every namespace, removed through the `finalize` subresource
 GRACE_PERIOD = timedelta(seconds=5)  # namespaceDeletionGracePeriod: lets writes in flight finish
 CONTENT_RETRY = timedelta(seconds=1)  # the next check for objects with finalizers, whose removal triggers no event
+PODS = GroupVersionResource("", "v1", "pods")
+
+# Reason and message of each condition while nothing is wrong, in upstream's order.
+_FINE = {
+    "NamespaceDeletionDiscoveryFailure": ("ResourcesDiscovered", "All resources successfully discovered"),
+    "NamespaceDeletionGroupVersionParsingFailure": (
+        "ParsedGroupVersions",
+        "All legacy kube types successfully parsed",
+    ),
+    "NamespaceDeletionContentFailure": (
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+    ),
+    "NamespaceContentRemaining": ("ContentRemoved", "All content successfully removed"),
+    "NamespaceFinalizersRemaining": ("ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+}
 
 
-def add_namespaces(host: ManagedCluster, *, root_ca: str) -> Controller:
-    """Run the namespace controller in a manager. ``root_ca`` is the CA certificate, in PEM, for pods."""
-    return (
-        Builder(host)
-        .reconciles(Namespace)
-        .watches(ServiceAccount, mapped(_namespace_of_default))
-        .watches(ConfigMap, mapped(_namespace_of_default))
-        .options(name="namespace", workers=4)
-        .build(NamespaceReconciler(root_ca))
-    )
+def add_namespaces(host: ManagedCluster) -> Controller:
+    """Run the namespace controller in a manager."""
+    return Builder(host).reconciles(Namespace).options(name="namespace", workers=4).build(NamespaceReconciler())
 
 
-def _namespace_of_default(obj: ServiceAccount | ConfigMap) -> list[Request]:
-    return [Request("", obj.metadata.namespace)] if obj.metadata.name in DEFAULT_OBJECTS else []
+class Remaining(NamedTuple):
+    """What is left of a namespace, and what kept it from being deleted."""
+
+    objects: Counter[GroupVersionResource]
+    finalizers: Counter[str]
+    stale: tuple[str, ...]
+    """Group versions whose server does not answer: it may have objects."""
+    errors: list[str]
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the namespace is empty."""
+        return not (self.objects or self.stale or self.errors)
+
+
+class NamespaceReconciler(Reconciler[Namespace]):
+    """Deletes the content of deleted namespaces, and then lets them go."""
+
+    async def reconcile(self, request: Request) -> Result | None:
+        namespace = await self.client.find(Namespace, request.key)
+        if namespace is None or not is_deleting(namespace) or FINALIZER not in namespace.spec.finalizers:
+            return None
+        early = _remaining_grace_period(namespace)
+        if early > timedelta(0):
+            return Result(requeue_after=early)
+        remaining = await self._delete_all_content(namespace.metadata.name)
+        await self._update_conditions(namespace, remaining)
+        if not remaining.is_nothing:
+            return Result(requeue_after=CONTENT_RETRY)
+        await self._finalize(namespace)
+        return None
+
+    async def _delete_all_content(self, namespace: str) -> Remaining:
+        """Delete all objects of a namespace, pods first; return what is left."""
+        discovery = self.client.live.discovery
+        mappings = await discovery.mappings(refresh=True)
+        remaining = Remaining(Counter(), Counter(), discovery.stale(), [])
+        deletable = [each for each in mappings if each.namespaced and {"list", "delete"} <= each.verbs]
+        for mapping in sorted(deletable, key=lambda each: each.gvr != PODS):
+            if mapping.gvr != PODS and remaining.objects[PODS]:
+                break
+            try:
+                await self._delete_all_content_of(mapping, namespace, remaining)
+            except (NotFound, MethodNotAllowed):
+                continue  # the CustomResourceDefinition has just been deleted
+            except ApiError as error:
+                remaining.errors.append(str(error))
+        return remaining
+
+    async def _delete_all_content_of(self, mapping: ResourceMapping, namespace: str, remaining: Remaining) -> None:
+        live, kind = self.client.live, Metadata.of(mapping.gvk)
+        found: list[Metadata[Any]] = list(await live.list(kind, namespace=namespace))
+        for obj in found:
+            if not is_deleting(obj):
+                try:
+                    await live.delete(kind, obj.key, propagation="Background")
+                except (NotFound, Conflict):
+                    continue
+        left = await live.list(kind, namespace=namespace) if found else []
+        if left:
+            remaining.objects[mapping.gvr] += len(left)
+            remaining.finalizers.update(each for obj in left for each in obj.metadata.finalizers)
+
+    async def _update_conditions(self, namespace: Namespace, remaining: Remaining) -> None:
+        """Write the conditions if they have changed. The next look writes what a conflict prevents."""
+        conditions = namespace_conditions(namespace.status.conditions, remaining)
+        if conditions == namespace.status.conditions:
+            return
+        changed = namespace.deep_copy()
+        changed.status.conditions = conditions
+        try:
+            written = await self.client.live.subresource("status").update(changed)
+        except (NotFound, Conflict):
+            return
+        namespace.metadata.resource_version = written.metadata.resource_version
+
+    async def _finalize(self, namespace: Namespace) -> None:
+        finalized = namespace.deep_copy()
+        finalized.spec.finalizers = [f for f in namespace.spec.finalizers if f != FINALIZER]
+        try:
+            await self.client.live.subresource("finalize").update(Namespace, namespace.key, finalized)
+        except (NotFound, Conflict):
+            return
 
 
 def _remaining_grace_period(namespace: Namespace) -> timedelta:
@@ -46,65 +137,53 @@ def _remaining_grace_period(namespace: Namespace) -> timedelta:
     return timedelta(0) if deleted is None else deleted + GRACE_PERIOD - _clock.now()
 
 
-class NamespaceReconciler(Reconciler[Namespace]):
-    """Creates the default objects of active namespaces, and deletes the content of deleted ones."""
+def namespace_conditions(old: Iterable[NamespaceCondition], remaining: Remaining) -> list[NamespaceCondition]:
+    """Return the conditions of a namespace whose deletion left `remaining`.
 
-    def __init__(self, root_ca: str) -> None:
-        self._root_ca = root_ca
-
-    async def reconcile(self, request: Request) -> Result | None:
-        namespace = await self.client.find(Namespace, request.key)
-        if namespace is None:
-            return None
-        if not is_deleting(namespace):
-            await self._create_default_objects(namespace.metadata.name)
-            return None
-        early = _remaining_grace_period(namespace)
-        if early > timedelta(0):
-            return Result(requeue_after=early)
-        if await self._delete_all_content(namespace.metadata.name):
-            await self._finalize(namespace)
-            return None
-        return Result(requeue_after=CONTENT_RETRY)
-
-    async def _create_default_objects(self, name: str) -> None:
-        for obj in default_objects(name, root_ca=self._root_ca):
-            if await self.client.find(type(obj), obj.key) is None:
-                try:
-                    await self.client.create(obj)
-                except (AlreadyExists, Forbidden, NotFound):
-                    continue  # created by another client, or the namespace is terminating
-
-    async def _delete_all_content(self, namespace: str) -> bool:
-        """Delete all objects of a namespace; return True if none is left, also of servers that do not answer now."""
-        left, discovery = 0, self.client.live.discovery
-        for mapping in await discovery.mappings(refresh=True):
-            if mapping.namespaced and {"list", "delete"} <= set(mapping.verbs):
-                left += await self._delete_all_content_of(mapping, namespace)
-        return left == 0 and not discovery.has_stale_groups
-
-    async def _delete_all_content_of(self, mapping: ResourceMapping, namespace: str) -> int:
-        live, kind = self.client.live, Metadata.of(mapping.gvk)
-        try:
-            found: list[Metadata[Any]] = list(await live.list(kind, namespace=namespace))
-        except (NotFound, MethodNotAllowed):
-            return 0  # the CustomResourceDefinition has just been deleted
-        for obj in found:
-            if not is_deleting(obj):
-                try:
-                    await live.delete(kind, obj.key, propagation="Background")
-                except (NotFound, Conflict):
-                    continue
-        return len(await live.list(kind, namespace=namespace)) if found else 0
-
-    async def _finalize(self, namespace: Namespace) -> None:
-        namespace.spec.finalizers = [f for f in namespace.spec.finalizers if f != FINALIZER]
-        try:
-            await self.client.live.subresource("finalize").update(Namespace, namespace.key, namespace)
-        except (NotFound, Conflict):
-            return
+    The order, and the transition times of what has not changed, are those of the `old` ones.
+    """
+    wrong = _problems(remaining)
+    conditions = {condition.type: condition for condition in old}
+    for kind, fine in _FINE.items():
+        status, (reason, message) = ("True", wrong[kind]) if kind in wrong else ("False", fine)
+        previous = conditions.get(kind)
+        if previous is not None and (previous.status, previous.reason, previous.message) == (status, reason, message):
+            continue
+        same = previous is not None and previous.status == status
+        since = previous.last_transition_time if previous is not None and same else _clock.now()
+        conditions[kind] = NamespaceCondition(
+            type=kind, status=status, reason=reason, message=message, last_transition_time=since
+        )
+    return list(conditions.values())
 
 
-def default_objects(namespace: str, *, root_ca: str) -> tuple[ServiceAccount | ConfigMap, ...]:
-    """Return the default objects of a new namespace."""
-    return default_service_account(namespace), root_ca_config_map(namespace, root_ca)
+def _problems(remaining: Remaining) -> Mapping[str, tuple[str, str]]:
+    """Return reason and message of each condition that is true."""
+    wrong: dict[str, tuple[str, str]] = {}
+    if stale := sorted(remaining.stale):
+        groups = ", ".join(f"{each}: stale GroupVersion discovery: {each}" for each in stale)
+        text = f"unable to retrieve the complete list of server APIs: {groups}"
+        wrong["NamespaceDeletionDiscoveryFailure"] = (
+            "DiscoveryFailed",
+            f"Discovery failed for some groups, {len(stale)} failing: {text}",
+        )
+    if errors := sorted(remaining.errors):
+        wrong["NamespaceDeletionContentFailure"] = (
+            "ContentDeletionFailed",
+            f"Failed to delete all resource types, {len(errors)} remaining: {', '.join(errors)}",
+        )
+    if remaining.objects:
+        texts = sorted(
+            f"{gvr.resource}.{gvr.group} has {count} resource instances" for gvr, count in remaining.objects.items()
+        )
+        wrong["NamespaceContentRemaining"] = (
+            "SomeResourcesRemain",
+            f"Some resources are remaining: {', '.join(texts)}",
+        )
+    if remaining.finalizers:
+        texts = sorted(f"{name} in {count} resource instances" for name, count in remaining.finalizers.items())
+        wrong["NamespaceFinalizersRemaining"] = (
+            "SomeFinalizersRemain",
+            f"Some content in the namespace has finalizers remaining: {', '.join(texts)}",
+        )
+    return wrong

@@ -1,7 +1,7 @@
-"""Service accounts: the default one of a namespace, and the tokens controller.
+"""Service accounts: the controller of the default ones, and the tokens controller.
 
-The tokens controller fills Secrets of type `kubernetes.io/service-account-token`, and deletes them with their account,
-by the rules of kube-controller-manager's (pkg/controller/serviceaccount/tokens_controller.go).
+By the rules of upstream's `pkg/controller/serviceaccount`. The first creates the account `default` of each namespace.
+The other fills Secrets of type `kubernetes.io/service-account-token`, and deletes them with their account.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import base64
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pyctrl.api import ObjectMeta, is_deleting
+from pyctrl.api import Key, ObjectMeta, is_deleting
 from pyctrl.client import Preconditions
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, mapped
-from pyctrl.errors import Conflict, NotFound
-from pyctrl.kinds.core.v1 import Secret, ServiceAccount
+from pyctrl.errors import AlreadyExists, Conflict, Forbidden, NotFound
+from pyctrl.kinds.core.v1 import Namespace, Secret, ServiceAccount
 
-__all__ = ["DEFAULT_SERVICE_ACCOUNT", "MakeToken", "add_account_tokens", "default_service_account"]
+__all__ = ["MakeToken", "add_account_tokens", "add_service_accounts"]
 
 DEFAULT_SERVICE_ACCOUNT = "default"
 TYPE = "kubernetes.io/service-account-token"
@@ -27,9 +27,35 @@ ACCOUNT_UID = "kubernetes.io/service-account.uid"
 MakeToken: TypeAlias = Callable[[str, str, str, str], str]
 
 
-def default_service_account(namespace: str) -> ServiceAccount:
-    """Return the default service account of a namespace."""
-    return ServiceAccount(metadata=ObjectMeta(name=DEFAULT_SERVICE_ACCOUNT, namespace=namespace))
+def add_service_accounts(host: ManagedCluster) -> Controller:
+    """Run the controller of default service accounts in a manager."""
+    return (
+        Builder(host)
+        .reconciles(Namespace)
+        .watches(ServiceAccount, mapped(_namespace_of_default))
+        .options(name="serviceaccount", workers=2)
+        .build(ServiceAccountReconciler())
+    )
+
+
+def _namespace_of_default(account: ServiceAccount) -> list[Request]:
+    return [Request("", account.metadata.namespace)] if account.metadata.name == DEFAULT_SERVICE_ACCOUNT else []
+
+
+class ServiceAccountReconciler(Reconciler[Namespace]):
+    """Creates the account `default` in active namespaces, again when it is deleted."""
+
+    async def reconcile(self, request: Request) -> Result | None:
+        namespace = await self.client.find(Namespace, request.key)
+        if namespace is None or is_deleting(namespace):
+            return None
+        key = Key(request.name, DEFAULT_SERVICE_ACCOUNT)
+        if await self.client.find(ServiceAccount, key) is None:
+            try:
+                await self.client.create(ServiceAccount(metadata=ObjectMeta(name=key.name, namespace=key.namespace)))
+            except (AlreadyExists, Forbidden, NotFound):
+                return None  # created by another client, or the namespace is terminating
+        return None
 
 
 def add_account_tokens(host: ManagedCluster, *, make_token: MakeToken, root_ca: str) -> Controller:

@@ -50,3 +50,14 @@ def test_a_directory_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
     assert (told.code, told.out) == (1, "")
     assert told.err.startswith("pyctrl: cannot write ")
     assert told.err.endswith("see --bin-dir\n")
+
+
+def test_controllers_are_chosen_by_name(run: Run, tmp_path: Path) -> None:
+    """kube-apiserver of the directory gets the names; a name that does not exist is one line with the choices."""
+    names = ("garbage-collector-controller", "namespace-controller")
+    flags = [part for name in names for part in ("--controller-name", name)]
+    assert run("envtest", *flags, "--bin-dir", tmp_path).code == 0
+    assert f"PYCTRL_ENVTEST_CONTROLLERS={','.join(names)}" in (tmp_path / "kube-apiserver").read_text()
+    told = run("envtest", "--controller-name", "gc", "--bin-dir", tmp_path)
+    assert (told.code, told.out) == (1, "")
+    assert "pyctrl: --controller-name gc: there is no such controller; there are " in told.err

@@ -1,9 +1,11 @@
-"""Default objects and content deletion of namespaces, in virtual time."""
+"""Content deletion of namespaces, in virtual time."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from random import Random
 
 import pytest_asyncio
@@ -16,6 +18,7 @@ from pyctrl.api import (
 )
 from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
 from pyctrl.cluster import Cluster
+from pyctrl.cluster._controllers.namespace import Remaining, namespace_conditions
 from pyctrl.kinds.core.v1 import (
     ConfigMap,
     Namespace,
@@ -56,6 +59,35 @@ async def test_a_deleted_namespace_is_emptied_first(client: Client) -> None:
     await wait_until_gone(client, ConfigMap, Key("going", "free"))
     await asyncio.sleep(60)
     assert (await client.get(Namespace, Key("", "going"))).status.phase == "Terminating"
+    namespace = await client.get(Namespace, Key("", "going"))
+    conditions = {each.type: (each.status, each.reason, each.message) for each in namespace.status.conditions}
+    assert conditions == {
+        "NamespaceDeletionDiscoveryFailure": (
+            "False",
+            "ResourcesDiscovered",
+            "All resources successfully discovered",
+        ),
+        "NamespaceDeletionGroupVersionParsingFailure": (
+            "False",
+            "ParsedGroupVersions",
+            "All legacy kube types successfully parsed",
+        ),
+        "NamespaceDeletionContentFailure": (
+            "False",
+            "ContentDeleted",
+            "All content successfully deleted, may be waiting on finalization",
+        ),
+        "NamespaceContentRemaining": (
+            "True",
+            "SomeResourcesRemain",
+            "Some resources are remaining: configmaps. has 1 resource instances",
+        ),
+        "NamespaceFinalizersRemaining": (
+            "True",
+            "SomeFinalizersRemain",
+            "Some content in the namespace has finalizers remaining: x.io/f in 1 resource instances",
+        ),
+    }
     await client.patch(held, MergePatch({"metadata": {"finalizers": None}}))
     await wait_until_gone(client, Namespace, Key("", "going"))
 
@@ -94,3 +126,28 @@ async def test_objects_of_kinds_that_were_defined_later_are_deleted(client: Clie
     await client.delete(Namespace, Key("", "second"))
     await wait_until_gone(client, Namespace, Key("", "second"))
     assert await client.list(Widget) == []
+
+
+def test_a_server_that_does_not_answer_holds_a_namespace() -> None:
+    """While an extension API server is down, a namespace is not known to be empty, and a condition tells why."""
+    remaining = Remaining(Counter(), Counter(), ("wardle.example.com/v1alpha1",), [])
+    assert not remaining.is_nothing
+    found = {each.type: each for each in namespace_conditions([], remaining)}["NamespaceDeletionDiscoveryFailure"]
+    assert (found.status, found.reason) == ("True", "DiscoveryFailed")
+    assert found.message == (
+        "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: "
+        "wardle.example.com/v1alpha1: stale GroupVersion discovery: wardle.example.com/v1alpha1"
+    )
+
+
+def test_transition_times_change_with_the_status() -> None:
+    """A condition whose text changes keeps the time of its last transition."""
+    remaining = Remaining(Counter(), Counter({"x.io/f": 1}), (), [])
+    earlier = datetime(2026, 1, 1, tzinfo=UTC)
+    before = [each.model_copy(update={"last_transition_time": earlier}) for each in namespace_conditions([], remaining)]
+    remaining.finalizers["x.io/f"] += 1
+    after = {each.type: each for each in namespace_conditions(before, remaining)}["NamespaceFinalizersRemaining"]
+    assert "x.io/f in 2" in (after.message or "")
+    assert after.last_transition_time == earlier
+    ended = namespace_conditions(before, Remaining(Counter(), Counter(), (), []))
+    assert {each.type: each for each in ended}["NamespaceFinalizersRemaining"].last_transition_time != earlier
