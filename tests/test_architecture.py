@@ -35,6 +35,9 @@ LOOSE_TASKS: dict[str, str] = {
     "src/pyctrl/client/_kubernetes_asyncio/responses.py": "aiohttp's `release` is not async; the ApiClient awaits it",
     "src/pyctrl/apiserver/_http/connection.py": "a connection ends with its client; `serve` awaits the others",
     "src/pyctrl/apiserver/_streaming/remotecommand.py": "the first of process and client to end cancels the other",
+    "src/pyctrl/apiserver/_streaming/remotecommand_protocols.py": "the receiver of frames ends with its connection",
+    "src/pyctrl/apiserver/_streaming/portforward.py": "the first of pod and client to end cancels the other",
+    "src/pyctrl/cluster/_kubelet/kubelet_server.py": "the end of a container cancels the processes in it",
     "src/pyctrl/client/_transport/in_process.py": "the server's end of a connection; the client's end awaits it",
     "src/pyctrl/cluster/_cluster.py": "lives from __aenter__ to __aexit__, which a task group cannot span",
     "src/pyctrl/manager/_runnables/lifecycle.py": "starting is a task, because a stop may interrupt it",
@@ -73,7 +76,6 @@ CORE = (
 )
 CORE_LINES = 60
 UNTESTED: dict[str, str] = {
-    "src/pyctrl/apiserver/_kubelet.py": "data and a protocol; tests of the subresources of pods use them",
     "src/pyctrl/apiserver/_resources/resource_type.py": "mostly a protocol; the types that implement it are tested",
     "src/pyctrl/apiserver/_webhooks/caller.py": "data and a protocol; test_https_caller.py and test_client.py use them",
     "src/pyctrl/controller/_managed_cluster.py": "protocols; the managers and fleets that implement them are tested",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
-__all__ = ["Pipe", "PipeConnection"]
+__all__ = ["ByteConnection", "Pipe", "PipeConnection"]
 
 LIMIT = 64 * 1024  # unread bytes at which a writer waits; Linux' default
 
 
 class Pipe:
-    """A byte stream in one direction. Writers wait while many bytes are unread."""
+    """A byte stream in one direction. Writers wait while ``limit`` bytes are unread."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, limit: int = LIMIT) -> None:
+        self._limit = limit
         self._data = bytearray()
         self._is_closed = False
         self._is_broken = False
@@ -41,7 +43,7 @@ class Pipe:
         Raises:
             BrokenPipeError: The pipe is closed.
         """
-        while len(self._data) >= LIMIT and not self._is_closed:
+        while len(self._data) >= self._limit and not self._is_closed:
             self._writable.clear()
             await self._writable.wait()
         if self._is_closed:
@@ -49,6 +51,11 @@ class Pipe:
         if not self._is_broken:
             self._data += data
             self._readable.set()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the stream has ended; its last bytes may be unread."""
+        return self._is_closed
 
     def close(self) -> None:
         """End the stream: its reader reads the rest, and writers raise."""
@@ -61,6 +68,18 @@ class Pipe:
         self._is_broken = True
         self._data.clear()
         self._writable.set()
+
+
+class ByteConnection(Protocol):
+    """A connection that carries bytes in both directions. One task may read while another one writes."""
+
+    async def read(self) -> bytes:
+        """Return received bytes, at least one; b"" at the end."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """Write bytes."""
+        ...
 
 
 class PipeConnection:

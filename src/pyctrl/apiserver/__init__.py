@@ -24,7 +24,16 @@ from pyctrl.apiserver._extension.registry import ExtensionResourceRegistry
 from pyctrl.apiserver._extension.subresource_functions import SubresourceFunctions
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
-from pyctrl.apiserver._kubelet import ContainerStreams, ExecHandler, KubeletError, KubeletServer, PodLogOptions
+from pyctrl.apiserver._kubelet import (
+    ContainerStreams,
+    ExecHandler,
+    KubeletError,
+    KubeletServer,
+    PodLogOptions,
+    PortForwardHandler,
+    TerminalSize,
+    TerminalSizeQueue,
+)
 from pyctrl.apiserver._offline_validation import OfflineValidation, OfflineValidator, ValidationProblem
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._resources.resource_storage import ResourceStorage, StorageList, StorageRequest
@@ -72,6 +81,7 @@ __all__ = [
     "OfflineValidator",
     "Peer",
     "PodLogOptions",
+    "PortForwardHandler",
     "ProxyRequest",
     "RequestAuthenticator",
     "RequestHeaderConfig",
@@ -89,6 +99,8 @@ __all__ = [
     "StorageList",
     "StorageRequest",
     "SubresourceFunctions",
+    "TerminalSize",
+    "TerminalSizeQueue",
     "Upgrade",
     "UpgradedConnection",
     "User",

@@ -2,14 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from pyctrl._pipes import Pipe
 
-__all__ = ["ContainerStreams", "ExecHandler", "KubeletError", "KubeletServer", "PodLogOptions"]
+__all__ = [
+    "ContainerStreams",
+    "ExecHandler",
+    "KubeletError",
+    "KubeletServer",
+    "PodLogOptions",
+    "PortForwardHandler",
+    "TerminalSize",
+    "TerminalSizeQueue",
+]
+
+
+class TerminalSize(NamedTuple):
+    """The size of a terminal in characters."""
+
+    width: int
+    height: int
+
+
+class TerminalSizeQueue:
+    """The size of a client's terminal, and its changes. A change that is not read is replaced by the next one.
+
+    Iterating over it yields each new size until the client sends no more.
+    """
+
+    def __init__(self) -> None:
+        #: The last size that the client has sent; None before the first.
+        self.current: TerminalSize | None = None
+        self._is_new = self._is_closed = False
+        self._changed = asyncio.Event()
+
+    async def next(self) -> TerminalSize | None:
+        """Wait for a new size and return it; None when there will be no more."""
+        while not self._is_new and not self._is_closed:
+            self._changed.clear()
+            await self._changed.wait()
+        if not self._is_new:
+            return None
+        self._is_new = False
+        return self.current
+
+    async def __aiter__(self) -> AsyncIterator[TerminalSize]:
+        while (size := await self.next()) is not None:
+            yield size
+
+    def put(self, size: TerminalSize) -> None:
+        """Set a new size."""
+        self.current, self._is_new = size, True
+        self._changed.set()
+
+    def close(self) -> None:
+        """End the changes."""
+        self._is_closed = True
+        self._changed.set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +74,14 @@ class ContainerStreams:
     stdout: Pipe
     stderr: Pipe
     tty: bool = False
+    sizes: TerminalSizeQueue = field(default_factory=TerminalSizeQueue)
 
 
 #: Runs a process in a container with the streams of a client, and returns its exit code.
 ExecHandler: TypeAlias = Callable[[ContainerStreams], Awaitable[int]]
+
+#: Forwards one connection to a port of a pod: it reads the first pipe, and writes to the second one.
+PortForwardHandler: TypeAlias = Callable[[int, Pipe, Pipe], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +121,24 @@ class KubeletServer(Protocol):
 
         Raises:
             KubeletError: The container does not run.
+        """
+        ...
+
+    def get_attach(self, namespace: str, pod: str, container: str) -> ExecHandler:
+        """Return the function that attaches to the process of a container, until this process ends; it returns 0.
+
+        Raises:
+            KubeletError: The container does not run.
+        """
+        ...
+
+    def get_port_forward(self, namespace: str, pod: str) -> PortForwardHandler:
+        """Return the function that forwards connections to the ports of a pod.
+
+        It returns when the connection has ended, and raises KubeletError if it cannot be opened.
+
+        Raises:
+            KubeletError: The pod does not run.
         """
         ...
 

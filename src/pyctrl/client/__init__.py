@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from pyctrl.client._events.correlator import EventCorrelator, EventGroup
     from pyctrl.client._events.recorder import EventRecorder
     from pyctrl.client._events.writer import EventWriter
-    from pyctrl.client._exec import ExecResult, exec_command
     from pyctrl.client._expansions import (
         CurrentScale,
         ServiceAccountToken,
@@ -73,6 +72,14 @@ if TYPE_CHECKING:
     from pyctrl.client._login.impersonation import Impersonation
     from pyctrl.client._login.kubeconfig_context import KubeconfigContext, kubeconfig_contexts
     from pyctrl.client._logs import follow_logs, read_logs
+    from pyctrl.client._streaming.port_forward import PortForwarder, port_forward
+    from pyctrl.client._streaming.remote_command import (
+        ExecResult,
+        RemoteProcess,
+        attach,
+        exec_command,
+        exec_process,
+    )
     from pyctrl.client._transport.aiohttp import AiohttpTransport
     from pyctrl.client._wait import wait_for, wait_for_list, wait_until_gone
     from pyctrl.client._wrappers import (
@@ -129,9 +136,11 @@ __all__ = [
     "OperationResult",
     "Patch",
     "Pem",
+    "PortForwarder",
     "Preconditions",
     "Propagation",
     "Reader",
+    "RemoteProcess",
     "ResourceMapping",
     "RetryPolicy",
     "ServerWarning",
@@ -153,6 +162,7 @@ __all__ = [
     "WriteVerb",
     "Writer",
     "Written",
+    "attach",
     "bind",
     "checked_key",
     "create_token",
@@ -160,6 +170,7 @@ __all__ = [
     "dry_run",
     "evict",
     "exec_command",
+    "exec_process",
     "follow_logs",
     "forbidden_log",
     "gated_context",
@@ -171,6 +182,7 @@ __all__ = [
     "log_warning",
     "merge_from",
     "path_for",
+    "port_forward",
     "read_logs",
     "reporting_dropped_status",
     "set_scale",
@@ -196,8 +208,10 @@ _FILES = {
     "ServiceAccountToken": "_expansions",
     "bind": "_expansions",
     "create_token": "_expansions",
-    "ExecResult": "_exec",
-    "exec_command": "_exec",
+    **dict.fromkeys(("PortForwarder", "port_forward"), "_streaming.port_forward"),
+    **dict.fromkeys(
+        ("ExecResult", "RemoteProcess", "attach", "exec_command", "exec_process"), "_streaming.remote_command"
+    ),
     "evict": "_expansions",
     "follow_logs": "_logs",
     "read_logs": "_logs",

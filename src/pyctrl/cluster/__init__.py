@@ -6,6 +6,7 @@ server, where `add_controllers`, `add_kubelet` and `add_volumes` add the parts t
 
 from pyctrl.cluster._cluster import Cluster, serving_cluster
 from pyctrl.cluster._controller_manager import ControllerName, add_controllers
+from pyctrl.cluster._kubelet.host_process import host_process, host_script
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.options import Kubelet
 from pyctrl.cluster._kubelet.scripts import (
@@ -14,7 +15,9 @@ from pyctrl.cluster._kubelet.scripts import (
     ExecProcess,
     LogFunction,
     OutputStream,
+    PortFunction,
     Script,
+    ScriptFunction,
 )
 from pyctrl.cluster._provisioner import add_volumes
 
@@ -27,9 +30,13 @@ __all__ = [
     "Kubelet",
     "LogFunction",
     "OutputStream",
+    "PortFunction",
     "Script",
+    "ScriptFunction",
     "add_controllers",
     "add_kubelet",
     "add_volumes",
+    "host_process",
+    "host_script",
     "serving_cluster",
 ]

@@ -98,9 +98,13 @@ class PermissionTracker:
             reviewer(refusal)
 
     def log_ignored(self, error: Forbidden) -> None:
-        """Log a forbidden request of a reconcile that succeeded, once. It does not make the controller unready."""
-        refused = f"{Access.refused_by(error) or error.message}{_of(error.cluster)}"
-        if refused not in self._logged and len(self._logged) < MAX_LOGGED_FORBIDDEN:
+        """Log a forbidden request of a reconcile that succeeded, once. It does not make the controller unready.
+
+        What admission refuses is not logged: no permission is missing, and the reconcile has dealt with it.
+        """
+        wanted = Access.refused_by(error)
+        refused = f"{wanted}{_of(error.cluster)}"
+        if wanted is not None and refused not in self._logged and len(self._logged) < MAX_LOGGED_FORBIDDEN:
             self._logged.add(refused)
             text = (
                 "Reconciles succeed although they may not %s; declare it with allow(...) to have it reviewed at start"

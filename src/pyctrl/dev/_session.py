@@ -31,7 +31,7 @@ from pyctrl.apiserver import (
 )
 from pyctrl.cache import Cache
 from pyctrl.client import Client, reporting_dropped_status
-from pyctrl.cluster import Cluster
+from pyctrl.cluster import Cluster, Kubelet, ScriptFunction
 from pyctrl.dev._file_watcher import FileWatcher, python_files
 from pyctrl.dev._journal import Journal
 from pyctrl.dev._log_filter import cluster_logs
@@ -80,6 +80,7 @@ class DevOptions:
         poll: the interval between two polls of the files.
         controllers: whether to run the controllers of kube-controller-manager.
         kubelet: whether to run pods on a simulated node.
+        pod_script: says what the containers of these pods do.
         bind: binds arguments to the program's setup function after each import.
     """
 
@@ -91,6 +92,7 @@ class DevOptions:
     poll: timedelta = timedelta(milliseconds=300)
     controllers: bool = True
     kubelet: bool = True
+    pod_script: ScriptFunction | None = None
     bind: Callable[[SetupFunction], SetupFunction] = lambda setup: setup
 
 
@@ -121,7 +123,10 @@ class DevSession:
             webhooks=self._call_webhook,
         )
         self.cluster: Cluster = Cluster(
-            server=self.server, random=self.random, controllers=options.controllers, kubelet=options.kubelet
+            server=self.server,
+            random=self.random,
+            controllers=options.controllers,
+            kubelet=options.kubelet and Kubelet(script=options.pod_script),
         )
         self._login = self.cluster.config
         #: The reconciles and errors of its controllers.

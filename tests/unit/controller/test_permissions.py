@@ -73,6 +73,16 @@ REFUSED = Forbidden(
 )
 
 
+def test_a_refusal_of_admission_is_no_missing_permission(caplog: pytest.LogCaptureFixture) -> None:
+    """It is not logged when the reconcile succeeds: there is nothing to declare or to grant."""
+    tracker = PermissionTracker(lambda _request: None)
+    with caplog.at_level(logging.WARNING, "pyctrl.controller"):
+        tracker.log_ignored(Forbidden('events "a" is forbidden: namespace x is being terminated', code=403))
+        assert not caplog.records
+        tracker.log_ignored(REFUSED)
+    assert len(caplog.records) == 1
+
+
 def test_a_granted_permission_retries_the_requests_that_were_refused_for_it() -> None:
     """A review in which a permission is no longer missing retries its refused requests, and no others."""
     retried: list[Request] = []

@@ -18,6 +18,7 @@ from pyctrl.api import RequestTarget
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.list_selectors import SelectionPredicate, read_selection
 from pyctrl.apiserver._endpoints.response_writers import encode_representation, encode_table
+from pyctrl.apiserver._endpoints.watch_response import watch_response
 from pyctrl.apiserver._errors import Response, StatusError, resource_expired
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
 from pyctrl.apiserver._request.options import ListOptions, list_options, parse_version
@@ -50,7 +51,7 @@ class WatchHandler:
         plan = self._plan(request, options)
         collection = self._backend.collection(request.resource)
         stream = WatchServer(self._backend.storage, collection, plan, self._backend.conversions)
-        return Response(status=200, headers=(("Content-Type", "application/json"),), body=stream.lines())
+        return watch_response(request.headers, stream.lines())
 
     def _plan(self, request: ResourceRequest, options: ListOptions) -> WatchPlan:
         """Decide whether a watch starts with the current state or after a version."""

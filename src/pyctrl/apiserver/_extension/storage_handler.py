@@ -22,6 +22,7 @@ from pyctrl.apiserver._endpoints.patch import PatchHandler
 from pyctrl.apiserver._endpoints.response_writers import object_response
 from pyctrl.apiserver._endpoints.update import UpdateHandler
 from pyctrl.apiserver._endpoints.watch import WATCH_SECONDS, WatchLines, with_name
+from pyctrl.apiserver._endpoints.watch_response import watch_response
 from pyctrl.apiserver._errors import (
     Response,
     StatusError,
@@ -105,7 +106,7 @@ class StorageHandler:
         if request.target.name:
             options = replace(options, field_selector=with_name(options.field_selector, request.target))
         stream = self._watch_lines(request, options, read_selection(request, options))
-        return Response(status=200, headers=(("Content-Type", "application/json"),), body=stream)
+        return watch_response(request.headers, stream)
 
     async def _watch_lines(
         self, request: ResourceRequest, options: ListOptions, selection: SelectionPredicate

@@ -12,14 +12,19 @@ from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP
 
 __all__ = ["first_values", "with_warnings"]
 
+_LISTS = ("sec-websocket-protocol", "x-stream-protocol-version")  # of which clients may send several
+
 
 def first_values(headers: Mapping[str, str] | None, authenticator: RequestAuthenticator | None) -> Mapping[str, str]:
-    """Return the first value of each header by lower-case name, as in Go, and all values of headers with users."""
+    """Return the first value of each header by lower-case name, as in Go, and all values of lists and of users."""
     every = Headers.of(headers or {})
+    lists = {name: ", ".join(every.get_all(name)) for name in _LISTS if name in every.lowered}
     names = [name for name in every.lowered if name == GROUP or name.startswith(EXTRA)]
     if authenticator is not None:
         names += filter(authenticator.is_repeated, every.lowered)
-    return {**every.lowered, **{name: REPEATED.join(every.get_all(name)) for name in names}} if names else every.lowered
+    if not names and not lists:
+        return every.lowered
+    return {**every.lowered, **lists, **{name: REPEATED.join(every.get_all(name)) for name in names}}
 
 
 def with_warnings(response: Response, warnings: list[str]) -> Response:

@@ -11,8 +11,9 @@ from pyctrl.apiserver._registry._pods.defaults import default_pod, default_templ
 from pyctrl.apiserver._registry._pods.deletion import GRACEFUL_DELETION
 from pyctrl.apiserver._registry._pods.ephemeral_containers import EPHEMERAL_CONTAINERS
 from pyctrl.apiserver._registry._pods.eviction import EvictionREST
-from pyctrl.apiserver._registry._pods.exec import ExecREST
+from pyctrl.apiserver._registry._pods.exec import AttachREST, ExecREST
 from pyctrl.apiserver._registry._pods.log import LogREST
+from pyctrl.apiserver._registry._pods.portforward import PortForwardREST
 from pyctrl.apiserver._registry._pods.quality_of_service import quality_of_service
 from pyctrl.apiserver._registry._pods.resize import RESIZE
 from pyctrl.apiserver._registry._pods.validation import validate_pod
@@ -122,7 +123,14 @@ RESOURCES: Final = (
         kind="Pod",
         strategy=_POD,
         cells=_pod_cells,
-        rest={"binding": BindingREST, "eviction": EvictionREST, "exec": ExecREST, "log": LogREST},
+        rest={
+            "attach": AttachREST,
+            "binding": BindingREST,
+            "eviction": EvictionREST,
+            "exec": ExecREST,
+            "log": LogREST,
+            "portforward": PortForwardREST,
+        },
     ),
     BuiltinResource(
         group="",

@@ -1,123 +1,165 @@
-"""Exec over a WebSocket: the subprotocols `channel.k8s.io` to `v5.channel.k8s.io`, and their base64 forms."""
+"""Streams of a process in a container for `exec` and `attach`, by any protocol that clients speak."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
-from typing import Any
+from enum import IntEnum
+from typing import Any, Protocol
 
 import msgspec
 
 from pyctrl._pipes import Pipe
-from pyctrl._tasks import end
-from pyctrl.apiserver._errors import Response
-from pyctrl.apiserver._kubelet import ContainerStreams, ExecHandler
-from pyctrl.apiserver._streaming.websocket import Channels, websocket_response
+from pyctrl._tasks import end, unwrapped
+from pyctrl.apiserver._kubelet import ContainerStreams, ExecHandler, KubeletError, TerminalSize, TerminalSizeQueue
 
-__all__ = ["PROTOCOLS", "RemoteCommandOptions", "remote_command_response"]
+__all__ = [
+    "RemoteCommandConnection",
+    "RemoteCommandOptions",
+    "StreamType",
+    "TerminalSizeReader",
+    "serve_remote_command",
+]
 
-PROTOCOLS = (
-    "",
-    "channel.k8s.io",
-    "base64.channel.k8s.io",
-    "v4.channel.k8s.io",
-    "v4.base64.channel.k8s.io",
-    "v5.channel.k8s.io",
-)
-STDIN, STDOUT, STDERR, ERROR, CLOSE = 0, 1, 2, 3, 255  # 4 is for the size of the terminal, which is not used
+LINGER_SECONDS = 1.0  # for a client to read the end of a command while it still sends input
+
+
+class StreamType(IntEnum):
+    """The streams of a process, with the numbers of their channels."""
+
+    STDIN = 0
+    STDOUT = 1
+    STDERR = 2
+    ERROR = 3
+    RESIZE = 4
 
 
 class RemoteCommandOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The streams that a client requests."""
+    """The streams that a client requests. A terminal has no stderr of its own.
+
+    Attributes:
+        action: What failed when the process cannot be reached, for the message.
+    """
 
     stdin: bool = False
     stdout: bool = False
     stderr: bool = False
     tty: bool = False
+    action: str = "executing command in container"
 
 
-def remote_command_response(headers: Mapping[str, str], options: RemoteCommandOptions, run: ExecHandler) -> Response:
-    """Return the response to a WebSocket request for the streams of a process."""
+class RemoteCommandConnection(Protocol):
+    """The streams of one client, by some protocol."""
 
-    async def serve(channels: Channels, protocol: str) -> None:
-        await _Session(channels, protocol, options).run(run)
+    async def receive(self, streams: ContainerStreams) -> None:
+        """Pass what the client sends to the process, until the client disconnects."""
+        ...
 
-    return websocket_response(headers, PROTOCOLS, serve)
+    async def send(self, stream: StreamType, data: bytes) -> None:
+        """Send output of the process."""
+        ...
 
-
-class _Session:
-    """The streams of one process over one WebSocket."""
-
-    def __init__(self, channels: Channels, protocol: str, options: RemoteCommandOptions) -> None:
-        self._channels, self._options = channels, options
-        self._has_close_signal = protocol.startswith("v5.")
-        self._has_json_status = protocol.startswith(("v4.", "v5."))
-        self._streams = ContainerStreams(Pipe(), Pipe(), Pipe(), options.tty)
-
-    async def run(self, handler: ExecHandler) -> None:
-        """Run the process until it exits or the client disconnects."""
-        options, streams = self._options, self._streams
-        if not options.stdin:
-            streams.stdin.close()
-        has_stderr = options.stderr and not options.tty
-        for pipe, is_wanted in ((streams.stdout, options.stdout), (streams.stderr, has_stderr)):
-            if not is_wanted:
-                pipe.discard()
-        lowest = STDOUT if options.stdout else STDERR if has_stderr else ERROR
-        await self._channels.send(lowest, b"")  # tells the client that the connection is established
-        loop = asyncio.get_running_loop()
-        process, receiving = loop.create_task(self._serve(handler)), loop.create_task(self._receive())
-        try:
-            await asyncio.wait((process, receiving), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            await end([process, receiving])
-        for task in (process, receiving):
-            if not task.cancelled() and not isinstance(error := task.exception(), (ConnectionError, type(None))):
-                raise error
-
-    async def _receive(self) -> None:
-        """Pass what the client sends to stdin."""
-        stdin = self._streams.stdin
-        async for message in self._channels.messages():
-            if self._has_close_signal and message.channel == CLOSE:
-                if message.data == bytes((STDIN,)):
-                    stdin.close()
-            elif message.channel == STDIN and self._options.stdin:
-                try:
-                    await stdin.write(message.data)
-                except BrokenPipeError:
-                    continue
-
-    async def _serve(self, handler: ExecHandler) -> None:
-        streams = self._streams
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._send(STDOUT, streams.stdout))
-            tasks.create_task(self._send(STDERR, streams.stderr))
-            status = await _status(handler, streams)
-            streams.stdout.close()
-            streams.stderr.close()
-        text = msgspec.json.encode(status) if self._has_json_status else status.get("message", "").encode()
-        if text:
-            await self._channels.send(ERROR, text)
-        await self._channels.close()
-
-    async def _send(self, channel: int, pipe: Pipe) -> None:
-        while data := await pipe.read():
-            await self._channels.send(channel, data)
+    async def finish(self, status: Mapping[str, Any]) -> None:
+        """Send the Status of the end of the process, and close the connection."""
+        ...
 
 
-async def _status(handler: ExecHandler, streams: ContainerStreams) -> dict[str, Any]:
+async def serve_remote_command(
+    connection: RemoteCommandConnection, options: RemoteCommandOptions, run: ExecHandler
+) -> None:
+    """Run a process with the streams of a client, until it exits or the client disconnects."""
+    streams = _streams(options)
+    loop = asyncio.get_running_loop()
+    process = loop.create_task(_run(connection, streams, run, options.action))
+    receiving = loop.create_task(connection.receive(streams))
+    try:
+        await asyncio.wait((process, receiving), return_when=asyncio.FIRST_COMPLETED)
+        if process.done() and process.exception() is None:
+            await asyncio.wait((receiving,), timeout=LINGER_SECONDS)
+    finally:
+        await end([process, receiving])
+    for task in (process, receiving):
+        if not task.cancelled() and not isinstance(error := task.exception(), (ConnectionError, type(None))):
+            raise error
+
+
+def _streams(options: RemoteCommandOptions) -> ContainerStreams:
+    streams = ContainerStreams(Pipe(), Pipe(), Pipe(), options.tty)
+    if not options.stdin:
+        streams.stdin.close()
+    if not options.stdout:
+        streams.stdout.discard()
+    if not options.stderr or options.tty:
+        streams.stderr.discard()
+    return streams
+
+
+async def _run(connection: RemoteCommandConnection, streams: ContainerStreams, run: ExecHandler, action: str) -> None:
+    with unwrapped():
+        await _run_process(connection, streams, run, action)
+
+
+async def _run_process(
+    connection: RemoteCommandConnection, streams: ContainerStreams, run: ExecHandler, action: str
+) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(_send(connection, StreamType.STDOUT, streams.stdout))
+        tasks.create_task(_send(connection, StreamType.STDERR, streams.stderr))
+        status = await _status(run, streams, action)
+        streams.stdout.close()
+        streams.stderr.close()
+        streams.stdin.discard()  # so that the end of the client's input is noticed
+    await connection.finish(status)
+
+
+async def _send(connection: RemoteCommandConnection, stream: StreamType, pipe: Pipe) -> None:
+    while data := await pipe.read():
+        await connection.send(stream, data)
+
+
+async def _status(run: ExecHandler, streams: ContainerStreams, action: str) -> dict[str, Any]:
     """Run a process; return the Status of its end."""
     try:
-        code = await handler(streams)
+        code = await run(streams)
+    except KubeletError as refused:
+        return _internal_error(f"unable to upgrade connection: {refused}")
     except Exception as error:  # noqa: BLE001 - the client gets it, as of a runtime that fails
-        why = f"error executing command in container: {error}"
-        message = f"Internal error occurred: {why}"
-        details = {"causes": [{"message": why}]}
-        status = {"status": "Failure", "message": message, "reason": "InternalError", "details": details, "code": 500}
-        return {"metadata": {}, **status}
+        return _internal_error(f"error {action}: {error}")
     if not code:
         return {"metadata": {}, "status": "Success"}
     message = f"command terminated with non-zero exit code: exit status {code}"
     details = {"causes": [{"reason": "ExitCode", "message": str(code)}]}
     return {"metadata": {}, "status": "Failure", "message": message, "reason": "NonZeroExitCode", "details": details}
+
+
+def _internal_error(why: str) -> dict[str, Any]:
+    message, details = f"Internal error occurred: {why}", {"causes": [{"message": why}]}
+    return {
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": "InternalError",
+        "details": details,
+        "code": 500,
+    }
+
+
+class TerminalSizeReader:
+    """Reads the sizes of a terminal, which are JSON objects one after another, into a queue."""
+
+    def __init__(self, sizes: TerminalSizeQueue) -> None:
+        self._sizes, self._text = sizes, ""
+        self._decoder = json.JSONDecoder()
+
+    def feed(self, data: bytes) -> None:
+        """Take received bytes. What is no size is skipped."""
+        self._text = (self._text + data.decode("utf-8", "replace")).lstrip()[-256:]  # a size has about 26
+        while self._text:
+            try:
+                size, length = self._decoder.raw_decode(self._text)
+            except ValueError:
+                return
+            self._text = self._text[length:].lstrip()
+            if isinstance(size, dict) and isinstance(size.get("Width"), int) and isinstance(size.get("Height"), int):
+                self._sizes.put(TerminalSize(size["Width"], size["Height"]))

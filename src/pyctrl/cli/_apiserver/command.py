@@ -11,6 +11,7 @@ from cyclopts.validators import Number
 from pyctrl.cli._apiserver.flags import WebhookFlags, modes, plugin_names
 from pyctrl.cli._apiserver.front_proxy import FrontProxyFlags
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
+from pyctrl.cli._pod_script import PodScript
 from pyctrl.cli._shared_flags import ServerLogLevel
 
 __all__ = ["app"]
@@ -85,6 +86,7 @@ def apiserver(
     pod_start_seconds: Annotated[
         float, Parameter(group=CONTENT, metavar="SECONDS", validator=Number(gte=0))
     ] = START_SECONDS,
+    pod_script: Annotated[PodScript, Parameter(group=CONTENT)] = None,
     data: Annotated[Path | None, Parameter(group=STORAGE, metavar="DIR")] = None,
     fsync: Annotated[bool, Parameter(group=STORAGE)] = False,
     history: Annotated[int, Parameter(group=STORAGE, metavar="EVENTS", validator=Number(gte=1))] = HISTORY,
@@ -140,6 +142,9 @@ def apiserver(
         Run pods on a simulated node. No container is started.
     pod_start_seconds
         How long a pod stays Pending before it is bound to the node.
+    pod_script
+        A Python function that says what the containers do: the commands of `kubectl exec`, the ports of `kubectl
+        port-forward`. `pyctrl.cluster:host_script` runs the commands on this machine.
     data
         Keep all objects, signing keys and the certificate authority in this directory, for the next run.
     fsync
@@ -175,6 +180,7 @@ def apiserver(
         controller_name=controller_name,
         kubelet=kubelet,
         pod_start_seconds=pod_start_seconds,
+        pod_script=pod_script,
         data=data,
         fsync=fsync,
         history=history,

@@ -34,12 +34,13 @@ from pyctrl.cli._apiserver.flags import WebhookFlags
 from pyctrl.cli._apiserver.front_proxy import FrontProxyFlags
 from pyctrl.cli._controllers import check_controllers
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, write_kubeconfig
+from pyctrl.cli._pod_script import load_pod_script
 from pyctrl.cli._progress import Progress, progress_line
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.errors import CommandFailed
 
 if TYPE_CHECKING:
-    from pyctrl.cluster import Cluster, ControllerName
+    from pyctrl.cluster import Cluster, ControllerName, ScriptFunction
 
 __all__ = ["ApiServerRunner"]
 
@@ -70,6 +71,7 @@ class ApiServerRunner:
     controllers: bool
     controller_name: tuple[str, ...]
     kubelet: bool
+    pod_script: str | None
     pod_start_seconds: float
     data: Path | None
     fsync: bool
@@ -115,7 +117,7 @@ class ApiServerRunner:
         if self.kubeconfig_out is not None:
             check_kubeconfig(self.kubeconfig_out, force=self.force)
         check_controllers(self.controller_name)
-        tokens = self._tokens()
+        tokens, script = self._tokens(), load_pod_script(self.pod_script)
         async with AsyncExitStack() as stack:
             backend = self._backend(stack)
             authority = self._authority()
@@ -135,7 +137,7 @@ class ApiServerRunner:
             ready(url)
             if self.controllers or self.controller_name or self.kubelet:
                 # As in a real cluster, controllers start after the API server. The thread keeps it serving meanwhile.
-                cluster = await asyncio.to_thread(self._cluster, server, authority)
+                cluster = await asyncio.to_thread(self._cluster, server, authority, script)
                 await stack.enter_async_context(cluster)
             await asyncio.Event().wait()
 
@@ -174,10 +176,12 @@ class ApiServerRunner:
                 f"--authorization-mode does not match --authorization-webhook-config-file: {error}"
             ) from error
 
-    def _cluster(self, server: ApiServer, authority: CertificateAuthority | None) -> Cluster:
+    def _cluster(
+        self, server: ApiServer, authority: CertificateAuthority | None, script: ScriptFunction | None
+    ) -> Cluster:
         from pyctrl.cluster import Cluster, Kubelet
 
-        kubelet = Kubelet(start_seconds=self.pod_start_seconds) if self.kubelet else False
+        kubelet = Kubelet(start_seconds=self.pod_start_seconds, script=script) if self.kubelet else False
         names = cast("tuple[ControllerName, ...]", self.controller_name)
         return Cluster(controllers=names or self.controllers, kubelet=kubelet, server=server, authority=authority)
 

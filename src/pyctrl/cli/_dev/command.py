@@ -10,6 +10,7 @@ from cyclopts.validators import Number
 
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
+from pyctrl.cli._pod_script import PodScript
 from pyctrl.cli._shared_flags import ShippedProgram
 
 __all__ = ["app"]
@@ -50,6 +51,7 @@ def dev(
     rbac: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
     controllers: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
     kubelet: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
+    pod_script: Annotated[PodScript, Parameter(group=CLUSTER)] = None,
     port: Annotated[int, Parameter(group=CLUSTER, metavar="PORT", validator=Number(gte=0, lte=65535))] = 0,
     write_kubeconfig: Annotated[
         Path | None, Parameter(name=("--write-kubeconfig", "--kubeconfig-out"), group=CLUSTER, metavar="FILE")
@@ -83,6 +85,9 @@ def dev(
         Run the controllers of a cluster: garbage collection, Deployments, Jobs and so on.
     kubelet
         Run pods on a simulated node. No container is started.
+    pod_script
+        A Python function that says what the containers do: the commands of `kubectl exec`, the ports of `kubectl
+        port-forward`. `pyctrl.cluster:host_script` runs the commands on this machine.
     port
         The port of the API server; 0 picks a free one.
     write_kubeconfig
@@ -105,6 +110,7 @@ def dev(
         rbac=rbac,
         controllers=controllers,
         kubelet=kubelet,
+        pod_script=pod_script,
         port=port,
         kubeconfig_out=write_kubeconfig,
         force=force,

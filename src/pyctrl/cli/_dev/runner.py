@@ -25,6 +25,7 @@ from pyctrl.cli._dev.log_lines import LogLines
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, server_of, write_kubeconfig
 from pyctrl.cli._log_flags import LogFlags
 from pyctrl.cli._output import is_terminal
+from pyctrl.cli._pod_script import load_pod_script
 from pyctrl.cli._program_flags import bind_program_flags
 from pyctrl.cli._progress import Progress, progress_line
 from pyctrl.cli._signals import run_until_signal
@@ -59,6 +60,7 @@ class DevRunner:
     rbac: bool
     controllers: bool
     kubelet: bool
+    pod_script: str | None
     port: int
     kubeconfig_out: Path | None
     force: bool
@@ -144,6 +146,7 @@ class DevRunner:
             namespaces=self._settings.watch_namespaces if self._is_of_project else (),
             controllers=self.controllers,
             kubelet=self.kubelet,
+            pod_script=load_pod_script(self.pod_script),
             bind=lambda setup: next(binds)(setup),  # noqa: PLW0108 (the next one at each call)
         )
 

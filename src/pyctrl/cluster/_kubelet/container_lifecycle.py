@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -68,6 +69,7 @@ class ContainerLifecycle:
         self.allocated = self.resources = spec.resources.to_wire()  # by the node, and in use
         self.waiting = ("ContainerCreating", "")  # reason and message of the state waiting
         self.events: list[PodEvent] = []
+        self.on_exit: list[Callable[[], None]] = []  # called once, when the current run ends
         self.logs_to_write: list[ContainerLog] = []  # of runs that have started since they were last taken
         self._policy, self._pod, self._path = policy, pod, path
         self._pull_failures = 0
@@ -151,7 +153,12 @@ class ContainerLifecycle:
                 self.until = math.inf
 
     def _enter(self, stage: ContainerStage, until: float) -> None:
+        was_running = self.stage is ContainerStage.RUNNING
         self.stage, self.until = stage, until
+        if was_running:
+            callbacks, self.on_exit = self.on_exit, []
+            for call in callbacks:
+                call()
 
     def _pull_failed(self, at: float, reason: str) -> None:
         self._pull_failures += 1

@@ -117,6 +117,9 @@ class KubeletReconciler(Reconciler[Pod]):
     def _forget(self, request: Request) -> None:
         lifecycle = self._lifecycles.pop(request, None)
         if lifecycle is not None:
+            now = asyncio.get_running_loop().time()
+            lifecycle.stop(now, 0)  # ends the commands that run in it
+            lifecycle.advance(now)
             self._ips.release(lifecycle.uid)
             lifecycle.close_logs()
 

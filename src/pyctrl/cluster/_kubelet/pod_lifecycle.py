@@ -7,7 +7,7 @@ import math
 from pyctrl.cluster._kubelet.container_lifecycle import ContainerLifecycle, ContainerStage, PodEvent
 from pyctrl.cluster._kubelet.container_log import ContainerLog
 from pyctrl.cluster._kubelet.pod_resize import PodResize
-from pyctrl.cluster._kubelet.scripts import PodScript, Script
+from pyctrl.cluster._kubelet.scripts import PodScript, Script, as_container
 from pyctrl.kinds.core.v1 import Container, EphemeralContainer, Pod
 
 __all__ = ["PodLifecycle", "is_init_done", "is_sidecar"]
@@ -60,6 +60,11 @@ class PodLifecycle:
             for container in self._all():
                 container.stop(now, 0)
 
+    @property
+    def containers(self) -> list[ContainerLifecycle]:
+        """All containers, in the order of their start."""
+        return self._all()
+
     def _all(self) -> list[ContainerLifecycle]:
         return [*self.inits, *self.mains, *self.ephemeral]
 
@@ -85,9 +90,9 @@ class PodLifecycle:
         self.ephemeral += [self._ephemeral(each, now) for each in added]
 
     def _ephemeral(self, spec: EphemeralContainer, now: float) -> ContainerLifecycle:
-        container = Container(name=spec.name, image=spec.image)
+        container, script = as_container(spec), self._script.containers.get(spec.name, Script())
         path = f"spec.ephemeralContainers{{{spec.name}}}"
-        lifecycle = ContainerLifecycle(container, Script(), policy="Never", pod=self._name, path=path)
+        lifecycle = ContainerLifecycle(container, script, policy="Never", pod=self._name, path=path)
         lifecycle.begin(now)
         return lifecycle
 

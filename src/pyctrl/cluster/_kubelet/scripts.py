@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
 
 from pyctrl._pipes import Pipe
-from pyctrl.kinds.core.v1 import Container, Pod
+from pyctrl.apiserver import TerminalSizeQueue
+from pyctrl.kinds.core.v1 import Container, EphemeralContainer, Pod
 
 __all__ = [
     "PREFIX",
@@ -19,14 +22,15 @@ __all__ = [
     "LogFunction",
     "OutputStream",
     "PodScript",
+    "PortFunction",
     "Script",
     "ScriptFunction",
+    "as_container",
     "script_of",
 ]
 
 PREFIX = "pyctrl.dev/"
-
-_WITHOUT_ANNOTATION = frozenset(("exec",))
+_WITHOUT_ANNOTATION = frozenset(("exec", "attach", "ports", "files"))
 
 # Possessive quantifiers: a mismatch of a long command must not take cubic time.
 _EXIT = re.compile(
@@ -36,9 +40,10 @@ _EXIT = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecProcess:
-    """A command that a client runs in a container.
+    """A command that a client runs in a container, or the process to which it attaches.
 
-    Write with ``await process.stdout.write(b"...")``. ``stdin`` is at its end if the client sends none.
+    Write with ``await process.stdout.write(b"...")``. ``stdin`` is at its end if the client sends none. With ``tty``
+    the client has a terminal, whose size and its changes are in ``sizes``.
     """
 
     pod: Pod
@@ -48,10 +53,14 @@ class ExecProcess:
     stdout: Pipe
     stderr: Pipe
     tty: bool = False
+    sizes: TerminalSizeQueue = field(default_factory=TerminalSizeQueue)
 
 
 #: Runs a command and returns its exit code; None is 0. It is cancelled when the client disconnects.
-ExecFunction = Callable[[ExecProcess], Awaitable[int | None]]
+ExecFunction: TypeAlias = Callable[[ExecProcess], Awaitable[int | None]]
+
+#: Serves a connection to a port, as a function for `asyncio.start_server` does.
+PortFunction: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class OutputStream(Protocol):
@@ -81,9 +90,9 @@ LogFunction = Callable[[ContainerOutput], Awaitable[None]]
 class Script:
     """The behaviour of a container on a simulated node. Fields that are None use the defaults of the `Kubelet`.
 
-    Each field but functions is also an annotation of the pod, with dashes: ``pyctrl.dev/exit-code: "1"`` for all of its
-    containers, ``pyctrl.dev/exit-code.main: "1"`` for the one named main. Annotations take precedence and may change at
-    any time.
+    Each field but functions and ``files`` is also an annotation of the pod, with dashes: ``pyctrl.dev/exit-code: "1"``
+    for all of its containers, ``pyctrl.dev/exit-code.main: "1"`` for the one named main. Annotations take precedence
+    and may change at any time.
     """
 
     #: The error of image pulls: ErrImagePull and ImagePullBackOff with this message while it is set.
@@ -114,6 +123,14 @@ class Script:
     logs: str | LogFunction | None = field(default=None, compare=False)
     #: Runs the commands of `kubectl exec` in the container; has no annotation.
     exec: ExecFunction | None = field(default=None, compare=False)
+    #: Plays the process of the container for each client of `kubectl attach`, until the client leaves or it returns.
+    #: By default the process is silent.
+    attach: ExecFunction | None = field(default=None, compare=False)
+    #: The ports at which the container listens: functions that serve connections, or addresses of this machine, such as
+    #: ``{5432: "localhost:15432"}``.
+    ports: Mapping[int, PortFunction | str] | None = field(default=None, compare=False)
+    #: A directory of this machine that is the file system of the container, for `kubectl cp`.
+    files: Path | None = field(default=None, compare=False)
 
     @property
     def exit_codes(self) -> tuple[int, ...]:
@@ -152,12 +169,20 @@ def script_of(pod: Pod, default: Callable[[Container], Script], scripted: Script
     problems: list[str] = []
     scripts: dict[str, Script] = {}
     spec = pod.spec
-    for container in (*spec.init_containers, *spec.containers):
+    ephemeral = [as_container(each) for each in spec.ephemeral_containers]
+    for container in (*spec.init_containers, *spec.containers, *ephemeral):
         script = _of_command(container).over(default(container))
         if scripted is not None and (chosen := scripted(pod, container)) is not None:
             script = chosen.over(script)
         scripts[container.name] = _of_annotations(annotations, container.name, problems).over(script)
     return PodScript(scripts, tuple(dict.fromkeys(problems)))
+
+
+def as_container(ephemeral: EphemeralContainer) -> Container:
+    """Return an ephemeral container as one of the others, whose fields it has."""
+    wire = ephemeral.to_wire()
+    wire.pop("targetContainerName", None)
+    return Container.from_wire(wire)
 
 
 def _of_command(container: Container) -> Script:

@@ -1,105 +1,116 @@
-"""Exec over WebSockets, as clients of all protocols speak it."""
+"""Streams of a process in a container, without a protocol."""
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import json
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from pyctrl._pipes import PipeConnection
-from pyctrl._tasks import end
-from pyctrl._websocket import Message, MessageReader, Opcode, encode_frame
-from pyctrl.apiserver import ContainerStreams, Response, Upgrade
-from pyctrl.apiserver._streaming.remotecommand import RemoteCommandOptions, remote_command_response
+from pyctrl.apiserver import ContainerStreams, KubeletError, TerminalSize, TerminalSizeQueue
+from pyctrl.apiserver._streaming.remotecommand import (
+    RemoteCommandOptions,
+    StreamType,
+    TerminalSizeReader,
+    serve_remote_command,
+)
 from pyctrl.testing import run_virtual
 
-ALL = RemoteCommandOptions(stdin=True, stdout=True, stderr=True)
+
+class Client:
+    """A client that sends some input and then waits, or leaves after a while."""
+
+    def __init__(self, leaves_after: float = 1000.0) -> None:
+        self.leaves_after = leaves_after
+        self.output: list[tuple[StreamType, bytes]] = []
+        self.status: Mapping[str, Any] = {}
+
+    async def receive(self, streams: ContainerStreams) -> None:
+        await streams.stdin.write(b"in")
+        await asyncio.sleep(self.leaves_after)
+
+    async def send(self, stream: StreamType, data: bytes) -> None:
+        self.output.append((stream, data))
+
+    async def finish(self, status: Mapping[str, Any]) -> None:
+        self.status = status
 
 
-async def cat(streams: ContainerStreams) -> int:
-    """Copy one read of stdin to stdout, and exit with 7."""
-    await streams.stdout.write(await streams.stdin.read())
-    return 7
+async def say(streams: ContainerStreams) -> int:
+    """Write what it reads to stdout, and to stderr."""
+    data = await streams.stdin.read()
+    await streams.stdout.write(data)
+    await streams.stderr.write(data)
+    return 0
 
 
-def ask(protocol: str, **headers: str) -> Response:
-    """Return the response to a WebSocket request."""
-    sent = {"sec-websocket-version": "13", "sec-websocket-key": "k", "sec-websocket-protocol": protocol, **headers}
-    return remote_command_response(sent, ALL, cat)
-
-
-async def talk(response: Response, *frames: bytes) -> list[Message]:
-    """Send frames and return all messages of the server."""
-    assert isinstance(response.body, Upgrade)
-    client, server = PipeConnection.pair()
-
-    async def serve() -> None:
-        assert isinstance(response.body, Upgrade)
-        await response.body.serve(server)
-        server.close()
-
-    task = asyncio.ensure_future(serve())
-    for frame in frames:
-        await client.write(frame)
-    reader, messages = MessageReader(), []
-    while data := await client.read():
-        messages += reader.feed(data)
-    await end([task])
-    return messages
-
-
-@pytest.mark.parametrize("protocol", ["v4.channel.k8s.io", "v5.channel.k8s.io"])
-def test_the_status_is_json_since_v4(protocol: str) -> None:
-    """The channels have the output, then the Status with the exit code; then the WebSocket is closed."""
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (RemoteCommandOptions(stdin=True, stdout=True, stderr=True), [StreamType.STDOUT, StreamType.STDERR]),
+        (RemoteCommandOptions(stdin=True, stdout=True, stderr=True, tty=True), [StreamType.STDOUT]),
+        (RemoteCommandOptions(stdin=True, stderr=True), [StreamType.STDERR]),
+    ],
+)
+def test_only_requested_streams_are_sent(options: RemoteCommandOptions, expected: list[StreamType]) -> None:
+    """Output that the client does not want is dropped; a terminal has no stderr."""
 
     async def main() -> None:
-        response = ask(protocol)
-        assert ("Sec-WebSocket-Protocol", protocol) in response.headers
-        messages = await talk(response, encode_frame(Opcode.BINARY, b"\x00hi", b"mask"))
-        assert messages[:2] == [(Opcode.BINARY, b"\x01"), (Opcode.BINARY, b"\x01hi")]
-        assert messages[2].data[:1] == b"\x03"
-        assert json.loads(messages[2].data[1:])["details"] == {"causes": [{"reason": "ExitCode", "message": "7"}]}
-        assert messages[3] == (Opcode.CLOSE, b"\x03\xe8")
+        client = Client()
+        await serve_remote_command(client, options, say)
+        assert [stream for stream, _ in client.output] == expected
+        assert client.status["status"] == "Success"
 
     run_virtual(main())
 
 
-def test_the_first_protocol_has_a_text_and_may_be_base64() -> None:
-    """Before v4 the error channel has a message; base64 protocols have text frames."""
+def test_a_process_ends_with_its_client() -> None:
+    """A client that disconnects cancels the process."""
+    cancelled = []
+
+    async def hang(_: ContainerStreams) -> int:
+        try:
+            await asyncio.get_running_loop().create_future()
+            return 0
+        finally:
+            cancelled.append(True)
+
+    run_virtual(serve_remote_command(Client(leaves_after=5), RemoteCommandOptions(stdin=True), hang))
+    assert cancelled == [True]
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (KubeletError("no such container"), "unable to upgrade connection: no such container"),
+        (RuntimeError("no database"), "error attaching to container: no database"),
+    ],
+)
+def test_a_process_that_fails_is_an_internal_error(error: Exception, message: str) -> None:
+    """The Status has the message and no exit code."""
+
+    async def fail(_: ContainerStreams) -> int:
+        raise error
+
+    client = Client()
+    options = RemoteCommandOptions(stdin=True, action="attaching to container")
+    run_virtual(serve_remote_command(client, options, fail))
+    assert client.status["message"] == f"Internal error occurred: {message}"
+    assert client.status["code"] == 500
+
+
+def test_sizes_of_a_terminal_are_read_in_pieces() -> None:
+    """Several sizes in one message, and one size in several; what is no size is skipped."""
 
     async def main() -> None:
-        frame = encode_frame(Opcode.TEXT, b"0" + base64.b64encode(b"hi"), b"mask")
-        _, output, error, _ = await talk(ask("base64.channel.k8s.io"), frame)
-        assert output == (Opcode.TEXT, b"1" + base64.b64encode(b"hi"))
-        assert b"exit status 7" in base64.b64decode(error.data[1:])
+        queue = TerminalSizeQueue()
+        reader = TerminalSizeReader(queue)
+        reader.feed(b'{"Width":1,"Height":2}\n{"Width":3,')
+        assert await queue.next() == TerminalSize(1, 2)
+        reader.feed(b'"Height":4} {"Width":"x"} 7')
+        assert await queue.next() == TerminalSize(3, 4)
+        queue.close()
+        assert await queue.next() is None
 
     run_virtual(main())
-
-
-def test_v5_can_close_stdin() -> None:
-    """The close signal ends the input of the process."""
-
-    async def main() -> None:
-        _, error, _ = await talk(ask("v5.channel.k8s.io"), encode_frame(Opcode.BINARY, b"\xff\x00", b"mask"))
-        assert error.data[:1] == b"\x03"
-
-    run_virtual(main())
-
-
-def test_pings_are_answered_and_a_close_ends_the_process() -> None:
-    """The server answers control frames while the process waits for input."""
-
-    async def main() -> None:
-        frames = encode_frame(Opcode.PING, b"p", b"mask"), encode_frame(Opcode.CLOSE, b"\x03\xe8", b"mask")
-        messages = await talk(ask("v5.channel.k8s.io"), *frames)
-        assert messages[1:] == [(Opcode.PONG, b"p"), (Opcode.CLOSE, b"\x03\xe8")]
-
-    run_virtual(main())
-
-
-def test_handshakes_that_fail() -> None:
-    """An unknown protocol is 403, another version of WebSocket 400."""
-    assert ask("v9.channel.k8s.io").status == 403
-    assert ask("v5.channel.k8s.io", **{"sec-websocket-version": "8"}).status == 400

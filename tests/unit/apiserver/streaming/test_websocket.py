@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pyctrl._pipes import PipeConnection
 from pyctrl._websocket import MessageReader, Opcode, encode_frame
-from pyctrl.apiserver import Response
+from pyctrl._websocket_connection import WebSocketConnection
+from pyctrl.apiserver import Response, Upgrade
 from pyctrl.apiserver._streaming.websocket import ChannelMessage, Channels, is_websocket_request, websocket_response
 from pyctrl.testing import run_virtual
 
 
-async def serve(channels: Channels, protocol: str) -> None:
-    raise NotImplementedError(f"the tests only ask for {protocol}")
+async def serve(socket: WebSocketConnection, _: str) -> None:
+    """Read until the client closes the WebSocket."""
+    async for _message in socket.messages():
+        pass
 
 
 def ask(**headers: str) -> Response:
@@ -33,20 +36,33 @@ def test_only_a_request_with_both_headers_upgrades() -> None:
     assert not is_websocket_request({"connection": "Upgrade", "upgrade": "h2c"})
 
 
-def test_bytes_that_are_no_frame_end_the_connection() -> None:
-    """The client gets the code 1002; empty messages and invalid base64 are ignored."""
+def test_the_first_byte_of_a_message_is_its_channel() -> None:
+    """Base64 protocols have digits and texts; empty messages are ignored, and invalid base64 has no channel."""
 
     async def main() -> None:
         client, server = PipeConnection.pair()
-        for data in (b"", b"0!", b"0aGk="):
+        for data in (b"", b"0a", b"0aGk="):
             await client.write(encode_frame(Opcode.TEXT, data, b"mask"))
-        await client.write(b"\xff\xff")
-        received = [each async for each in Channels(server, is_base64=True).messages()]
-        assert received == []  # all data of one read is parsed at once
-        assert MessageReader().feed(await client.read()) == [(Opcode.CLOSE, b"\x03\xea")]
+        await client.write(encode_frame(Opcode.CLOSE, b"", b"mask"))
+        channels = Channels(WebSocketConnection(server), "v4.base64.channel.k8s.io")
+        assert [each async for each in channels.messages()] == [ChannelMessage(-1, b""), ChannelMessage(0, b"hi")]
 
-        await client.write(encode_frame(Opcode.TEXT, b"0aGk=", b"mask") + encode_frame(Opcode.CLOSE, b"", b"mask"))
-        received = [each async for each in Channels(server, is_base64=True).messages()]
-        assert received == [ChannelMessage(0, b"hi")]
+        await client.write(encode_frame(Opcode.BINARY, b"\x04hi", b"mask") + encode_frame(Opcode.CLOSE, b"", b"mask"))
+        channels = Channels(WebSocketConnection(server), "v4.channel.k8s.io")
+        assert [each async for each in channels.messages()] == [ChannelMessage(4, b"hi")]
+
+    run_virtual(main())
+
+
+def test_bytes_that_are_no_frame_end_the_connection() -> None:
+    """The client gets the code 1002."""
+
+    async def main() -> None:
+        client, server = PipeConnection.pair()
+        await client.write(b"\xff\xff")
+        upgrade = ask()
+        assert isinstance(upgrade.body, Upgrade)
+        await upgrade.body.serve(server)
+        assert MessageReader().feed(await client.read()) == [(Opcode.CLOSE, b"\x03\xea")]
 
     run_virtual(main())

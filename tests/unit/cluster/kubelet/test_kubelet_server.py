@@ -10,8 +10,9 @@ from datetime import timedelta
 import msgspec
 import pytest
 
+from pyctrl._pipes import Pipe
 from pyctrl.api import Key
-from pyctrl.apiserver import User
+from pyctrl.apiserver import ContainerStreams, KubeletError, User
 from pyctrl.client import (
     Client,
     ExecResult,
@@ -150,6 +151,99 @@ async def test_a_command_over_sockets() -> None:
         assert (result.exit_code, len(result.stdout)) == (0, 200_005)
         with pytest.raises(NotFound, match='pods "none" not found'):
             await exec_command(client, Key("default", "none"), ["ls"])
+
+
+def test_a_command_ends_with_its_container() -> None:
+    """A command in a container that is deleted has the exit code of a killed process."""
+
+    async def hang(_: ExecProcess) -> None:
+        await asyncio.get_running_loop().create_future()
+
+    async def main() -> None:
+        cluster = Cluster(kubelet=Kubelet(script=lambda *_: Script(exec=hang)))
+        async with with_pod(cluster, "busybox") as client, asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(exec_command(client, DB, ["hang"]))
+            await asyncio.sleep(1)
+            await client.delete(Pod, DB, grace_period_seconds=0)
+            assert await running == ExecResult(137)
+
+    run_virtual(main())
+
+
+async def attach_to(cluster: Cluster, client: Client, streams: ContainerStreams) -> int:
+    """Attach to the first container of the pod."""
+    node = (await client.get(Pod, DB)).spec.node_name
+    return await cluster.server.kubelets[node or ""].get_attach("default", "db", "a")(streams)
+
+
+def test_clients_attach_to_the_process_of_a_container() -> None:
+    """The function of the script plays the process; a container without stdin reads none."""
+
+    async def play(process: ExecProcess) -> None:
+        await process.stdout.write(b"hello" + await process.stdin.read_all())
+
+    async def main() -> None:
+        cluster = Cluster(kubelet=Kubelet(script=lambda *_: Script(attach=play)))
+        async with with_pod(cluster, "busybox") as client:
+            streams = ContainerStreams(Pipe(), Pipe(), Pipe())
+            assert await attach_to(cluster, client, streams) == 0
+            assert await streams.stdout.read() == b"hello"
+
+    run_virtual(main())
+
+
+def test_a_process_without_a_script_is_silent_until_its_container_ends() -> None:
+    """A client stays attached and reads nothing."""
+
+    async def main() -> None:
+        cluster = Cluster()
+        async with with_pod(cluster, "busybox") as client, asyncio.TaskGroup() as tasks:
+            attached = tasks.create_task(attach_to(cluster, client, ContainerStreams(Pipe(), Pipe(), Pipe())))
+            await asyncio.sleep(1)
+            assert not attached.done()
+            await client.delete(Pod, DB, grace_period_seconds=0)
+            assert await attached == 0
+
+    run_virtual(main())
+
+
+def test_ports_are_those_of_the_scripts_of_a_pod() -> None:
+    """All containers of a pod share its ports; nothing listens at the others."""
+
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"hello")
+
+    async def main() -> None:
+        cluster = Cluster(kubelet=Kubelet(script=lambda _, c: Script(ports={80: serve} if c.name == "b" else None)))
+        async with with_pod(cluster, "i", "i") as client:
+            node = (await client.get(Pod, DB)).spec.node_name
+            forward = cluster.server.kubelets[node or ""].get_port_forward("default", "db")
+            sent = Pipe()
+            await forward(80, Pipe(), sent)
+            assert await sent.read_all() == b"hello"
+            with pytest.raises(KubeletError, match="dial tcp4 127.0.0.1:81: connect: connection refused"):
+                await forward(81, Pipe(), Pipe())
+
+    run_virtual(main())
+
+
+def test_pods_that_are_not_there() -> None:
+    """Attach and port forwarding have the kubelet's errors."""
+
+    async def main() -> None:
+        cluster = Cluster()
+        async with with_pod(cluster, "busybox") as client:
+            kubelet = cluster.server.kubelets[(await client.get(Pod, DB)).spec.node_name or ""]
+            with pytest.raises(KubeletError, match="container z not found in pod db_default"):
+                kubelet.get_attach("default", "db", "z")
+            for refused in (
+                lambda: kubelet.get_attach("default", "no", "a"),
+                lambda: kubelet.get_port_forward("x", "y"),
+            ):
+                with pytest.raises(KubeletError, match="pod does not exist"):
+                    refused()
+
+    run_virtual(main())
 
 
 async def test_the_annotation_is_printed_by_each_run() -> None:

@@ -1,4 +1,4 @@
-"""The subresource exec of pods: requests that cannot reach a container."""
+"""The subresources exec and attach of pods: requests that do not reach a process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.apiserver import ApiServer, PodLogOptions
+from pyctrl.apiserver import ApiServer, KubeletError, PodLogOptions
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -31,40 +31,40 @@ async def with_pod(**spec: object) -> ApiServer:
     return server
 
 
-@pytest.mark.parametrize(
-    ("spec", "answer"),
-    [
-        ({}, (400, "pod p does not have a host assigned")),
-        ({"nodeName": "none"}, (404, 'nodes "none" not found')),
-        ({"nodeName": "n1"}, (500, "error dialing backend: dial tcp 192.0.2.1:10250: connect: connection refused")),
-        ({"nodeName": "n2"}, (500, "Internal error occurred: no preferred addresses found; known addresses: []")),
-    ],
-)
-async def test_a_node_without_a_kubelet_cannot_be_reached(spec: dict[str, str], answer: tuple[int, str]) -> None:
-    """The error is that of a node that is not assigned, does not exist, does not answer or has no address."""
-    assert await ask(await with_pod(**spec), "GET", f"{PODS}/p/exec") == answer
-
-
-@pytest.mark.parametrize(
-    ("headers", "message"),
-    [
-        ({}, "Upgrade request required"),
-        ({"Connection": "Upgrade", "Upgrade": "SPDY/3.1"}, "SPDY is not supported; use WebSockets"),
-        ({"Connection": "Upgrade", "Upgrade": "h2c"}, "Upgrade request required"),
-    ],
-)
+@pytest.mark.parametrize("subresource", ["exec", "attach"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_exec_needs_a_websocket(method: str, headers: dict[str, str], message: str) -> None:
-    """A plain request and other protocols are refused."""
+async def test_a_plain_request_is_refused(method: str, subresource: str) -> None:
+    """The connection must be upgraded."""
     server = await with_pod(nodeName="n1")
     server.kubelets["n1"] = NoContainers()
-    assert await ask(server, method, f"{PODS}/p/exec", **headers) == (400, message)
+    assert await ask(server, method, f"{PODS}/p/{subresource}") == (400, "Upgrade request required")
+
+
+async def test_errors_of_the_kubelet_are_texts() -> None:
+    """A kubelet's refusal is its text; in a WebSocket of v5 it is the status of the command."""
+    server = await with_pod(nodeName="n1")
+    server.kubelets["n1"] = NoContainers()
+    spdy = {"Connection": "Upgrade", "Upgrade": "SPDY/3.1", "X-Stream-Protocol-Version": "v4.channel.k8s.io"}
+    answer = await server.handle("POST", f"{PODS}/p/exec", [("stdout", "1")], spdy, b"")
+    assert (answer.status, answer.body) == (500, b'container not found ("a")')
+    answer = await server.handle("POST", f"{PODS}/p/exec", [], spdy, b"")
+    assert (answer.status, answer.body) == (400, b"you must specify at least 1 of stdin, stdout, stderr")
+    websocket = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    websocket |= {"Sec-WebSocket-Key": "k", "Sec-WebSocket-Protocol": "v5.channel.k8s.io"}
+    answer = await server.handle("GET", f"{PODS}/p/exec", [("stdout", "1")], websocket, b"")
+    assert answer.status == 101
 
 
 class NoContainers:
-    """A kubelet that is not asked."""
+    """A kubelet whose pods do not run."""
 
     def get_exec(self, namespace: str, pod: str, container: str, command: list[str]) -> Any:
+        raise KubeletError('container not found ("a")', code=500)
+
+    def get_attach(self, namespace: str, pod: str, container: str) -> Any:
+        raise NotImplementedError
+
+    def get_port_forward(self, namespace: str, pod: str) -> Any:
         raise NotImplementedError
 
     def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> Any:

@@ -24,6 +24,12 @@ class LogKubelet:
     def get_exec(self, namespace: str, pod: str, container: str, command: list[str]) -> Any:
         raise KubeletError("no commands")
 
+    def get_attach(self, namespace: str, pod: str, container: str) -> Any:
+        raise KubeletError("no processes")
+
+    def get_port_forward(self, namespace: str, pod: str) -> Any:
+        raise KubeletError("no ports")
+
     def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> AsyncGenerator[bytes, None]:
         self.options.append(options)
         if self._error is not None:

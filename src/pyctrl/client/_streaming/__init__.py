@@ -1,0 +1,1 @@
+"""Streams to pods over upgraded connections: commands, attached processes and forwarded ports."""

@@ -1,0 +1,26 @@
+"""Bytes that client-go 0.36.2 sends after the upgrade, recorded with its SPDY executor and its port forwarder."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+
+__all__ = ["EXEC", "PORT_FORWARD", "TERMINAL"]
+
+#: `NewSPDYExecutor` with the input "hi\n", stdout and stderr.
+EXEC = b64decode(
+    "gAMAAQAAACkAAAABAAAAAAAAePnjxqfCYmBgYASns5Ki1MRcaFHCmgoKaAAAAAD//4ADAAEAAAAXAAAAAwAAAAAAAMIuVVySkpkHAAAA//+AAwAB"
+    "AAAAGQAAAAUAAAAAAADCKsVWXJKSX1oCAAAA//+AAwABAAAAFQAAAAcAAAAAAADCKZdaVAQAAAD//wAAAAMAAAADaGkKAAAAAwEAAAA="
+)
+#: The same with a terminal, whose size changes from 80 to 160 columns; at the end it resets its streams and goes away.
+TERMINAL = b64decode(
+    "gAMAAQAAACkAAAABAAAAAAAAePnjxqfCYmBgYASns5Ki1MRcaFHCmgoKaAAAAAD//4ADAAEAAAAXAAAAAwAAAAAAAMIuVVySkpkHAAAA//+AAwAB"
+    "AAAAGQAAAAUAAAAAAADCKsVWXJKSX1oCAAAA//+AAwABAAAAGAAAAAcAAAAAAADCLleUWpxZlQoAAAD//wAAAAcAAAAZeyJXaWR0aCI6ODAsIkhl"
+    "aWdodCI6MjR9CgAAAAcAAAAaeyJXaWR0aCI6MTYwLCJIZWlnaHQiOjI0fQqAAwADAAAACAAAAAMAAAAFgAMAAwAAAAgAAAAFAAAABYADAAMAAAAI"
+    "AAAABwAAAAWAAwADAAAACAAAAAEAAAAFgAMABwAAAAgAAAAAAAAAAA=="
+)
+#: A forwarded connection to the port 8080 with a GET; at the end it resets the data stream and goes away.
+PORT_FORWARD = b64decode(
+    "gAMAAQAAAD4AAAABAAAAAAAAePnjxqfCAiU6cDorKUpNzIUWJaypoICGFMtF4BxgYWBhwMDAwFkEicZMUPJmNAAAAAD//wAAAAEBAAAAgAMAAQAA"
+    "ABgAAAADAAAAAAAAwqoZVA4lEtYLAAAA//8AAAADAAAAYEdFVCAvIEhUVFAvMS4xDQpIb3N0OiAxMjcuMC4wLjE6MTgwODANClVzZXItQWdlbnQ6"
+    "IEdvLWh0dHAtY2xpZW50LzEuMQ0KQWNjZXB0LUVuY29kaW5nOiBnemlwDQoNCoADAAMAAAAIAAAAAwAAAAWAAwAHAAAACAAAAAAAAAAA"
+)
