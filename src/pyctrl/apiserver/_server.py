@@ -27,7 +27,6 @@ from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationInfo
 from pyctrl.apiserver._bootstrap.kubernetes_controllers import KubernetesControllers
 from pyctrl.apiserver._bootstrap.rbac_policy import reconcile_bootstrap_policy
-from pyctrl.apiserver._bootstrap.system_objects import create_bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._errors import (
@@ -172,25 +171,27 @@ class ApiServer:
         #: Carry requests to extension API servers in this process, also in virtual time, by the host names to which the
         #: services of their APIServices resolve, such as that of an `ExternalName`. Others are sent over HTTPS.
         self.service_transports: dict[str, ServiceTransport] = {}
-        self._kubernetes = None if is_extension else self._new_controllers(rest, resolve_service)
-        remote = None if self._kubernetes is None else self._kubernetes.aggregator.documents
-        self._documents = NonResourcePaths(self.registry, remote, ServerMetrics(self._metrics, self.storage))
         self._load(rest)
-        self._audit = audit  # set last: the requests that create the default objects are not audited
+        self._kubernetes = None if is_extension else self._new_controllers(rest, resolve_service)
+        #: Components of the control plane that run, `scheduler` and `controller-manager`; see ComponentStatuses.
+        self.components: set[str] = set() if self._kubernetes is None else self._kubernetes.component_statuses.running
+        self._documents = self._new_documents()
+        self._audit = audit
+
+    def _load(self, rest: RESTStorage) -> None:
+        self.storage.load()
+        self._establishing.resume()
+        if self.has_rbac:
+            reconcile_bootstrap_policy(rest)
 
     def _new_controllers(self, rest: RESTStorage, resolve_service: ServiceResolver) -> KubernetesControllers:
         https = HttpsTransport(lambda: self.proxy_client)
         proxy = ProxyHandler(resolve_service, https, self.service_transports)
         return KubernetesControllers(rest, self._access.accounts, Aggregator(self.storage, proxy, self._handle_own))
 
-    def _load(self, rest: RESTStorage) -> None:
-        """Read what the backend has, and create the default objects that it lacks."""
-        self.storage.load()
-        self._establishing.resume()
-        if self.has_rbac:
-            reconcile_bootstrap_policy(rest)
-        if isinstance(self.registry, ResourceRegistry):
-            create_bootstrap_objects(self.handle_nowait, self.loopback_token, self.registry.kubernetes_service_ip)
+    def _new_documents(self) -> NonResourcePaths:
+        remote = None if self._kubernetes is None else self._kubernetes.aggregator.documents
+        return NonResourcePaths(self.registry, remote, ServerMetrics(self._metrics, self.storage))
 
     def _admission(self, random: Random, client: WebhookClient, enabled: Collection[str]) -> AdmissionChain:
         return default_admission_chain(
@@ -232,7 +233,7 @@ class ApiServer:
         """
         if self._kubernetes is None:
             raise ValueError("an extension API server publishes nothing: its kube-apiserver does")
-        self._kubernetes.authentication_trust.publish(info)
+        self._kubernetes.publish(info)
         self.proxy_client = proxy_client or self.proxy_client
 
     @asynccontextmanager
@@ -387,7 +388,7 @@ class ApiServer:
         try:
             self._establishing.sync()
             if self._kubernetes is not None:
-                self._kubernetes.api_services.sync()
+                self._kubernetes.sync()
         except StorageError as error:
             log.warning("Storage error", extra={"error": str(error)})
 

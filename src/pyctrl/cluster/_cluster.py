@@ -23,7 +23,6 @@ from pyctrl.apiserver import (
 )
 from pyctrl.client import Client, Config, ServerWarning, wait_for
 from pyctrl.cluster._controller_manager import ControllerName, add_controllers, controller_names
-from pyctrl.cluster._controllers.kubernetesservice import add_kubernetes_service
 from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.options import Kubelet
@@ -221,8 +220,9 @@ class Cluster:
                 make_token=self.server.issue_long_lived_token,
                 authority=self._own_authority,
             )
-            add_kubernetes_service(manager)
+            self.server.components.add("controller-manager")
         if self._kubelet is not None:
+            self.server.components.add("scheduler")
             add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet, servers=self.server.kubelets)
             if self._volumes:
                 add_volumes(manager, start_seconds=self._kubelet.start_seconds)

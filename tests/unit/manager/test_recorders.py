@@ -64,7 +64,7 @@ async def test_a_replica_is_known_by_the_name_of_its_host() -> None:
     async with Manager(Config.in_process(ApiServer()), leader_election=election) as manager, manager.running():
         manager.event_recorder("teller").normal(config_map("a"), "Seen", "Seen it")
         await asyncio.sleep(1)
-        (lease,) = await manager.live_client.list(Lease)
+        (lease,) = await manager.live_client.list(Lease, namespace="default")
         assert (lease.spec.holder_identity or "").startswith(f"{socket.gethostname()}_")
         instances = {event.reporting_instance for event in await manager.live_client.list(Event)}
         assert instances == {f"teller-{socket.gethostname()}", f"op-{socket.gethostname()}"}

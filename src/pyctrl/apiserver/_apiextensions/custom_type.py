@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -71,6 +71,8 @@ class CustomResourceType:
     returns_deleted_object: bool = False
     rest: Mapping[str, RESTFactory] = MappingProxyType({})  # their subresources are the same for all definitions
     rest_storage: ResourceStorage | None = None
+    row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None = None
+    row_conditions: Callable[[dict[str, JSON]], list[JSON]] | None = None
     connected: tuple[ConnectedSubresource, ...] = ()  # subresources that no definition can declare
 
     def __init__(

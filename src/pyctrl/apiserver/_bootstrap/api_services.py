@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyctrl.apiserver._bootstrap.bootstrap_object import managed_by, put_new_object
 from pyctrl.apiserver._endpoints.backend import RESTStorage
-from pyctrl.apiserver._meta.system_fields import fill_system_fields, timestamp
+from pyctrl.apiserver._meta.system_fields import timestamp
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._storage.storage import WatchCacheEvent
@@ -97,8 +98,12 @@ class AutoRegisterController:
             "spec": _spec(group, version),
             "status": {"conditions": [_available()]},
         }
-        fill_system_fields(obj["metadata"], self._backend.random)
-        self._backend.put(obj, self._type)
+        fields = {
+            "f:metadata": {"f:labels": {".": {}, f"f:{_MANAGED}": {}}},
+            "f:spec": {f"f:{name}": {} for name in sorted(obj["spec"])},
+        }
+        managers = [managed_by("kube-apiserver", self._type.api_version, fields)]
+        put_new_object(self._backend, self._type, obj, managers=managers)
 
 
 def _spec(group: str, version: str) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def _resources(registry: ServedResources, group: str, version: str) -> dict[str,
         return None
     return {
         "kind": "APIResourceList",
-        "apiVersion": "v1",
+        **({"apiVersion": "v1"} if group else {}),  # kube-apiserver leaves it out for the core group
         "groupVersion": f"{group}/{version}" if group else version,
         "resources": [entry for each in registry.of_group(group, version) for entry in _entries(each)],
     }
@@ -160,8 +160,7 @@ def _subresources(
 
 
 def _storage_hash(each: ResourceType) -> str:
-    version = "v1beta1" if each.kind == "CustomResourceDefinition" else each.storage_version  # its version in etcd
-    text = f"{each.group}/{version}/{each.kind}"
+    text = f"{each.storage_group}/{each.storage_version}/{each.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
 
 

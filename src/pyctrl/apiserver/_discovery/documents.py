@@ -23,13 +23,9 @@ __all__ = ["NonResourcePaths"]
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 _INDENTED = frozenset(("", "version"))  # documents that kube-apiserver indents
-_NAMED = (
-    "/metrics",
-    "/metrics/slis",
-    "/openapi/v2",
-    "/openapi/v3",
-    "/version",
-)  # paths of the root document that never change
+#: Paths of the root document that never change.
+_NAMED = ("/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/statusz", "/version")
+_OPENID = ("/.well-known/openid-configuration", "/openid/v1/jwks")
 
 
 class RemoteDocuments(Protocol):
@@ -122,6 +118,8 @@ class NonResourcePaths:
         found = {"/apis", "/apis/", *_NAMED}
         found.update(f"/{each}" for each in CHECKS)
         found.update(f"/{kind}/{check}" for kind, checks in CHECKS.items() for check in checks)
+        if "" in self._registry.group_versions:  # a kube-apiserver, whose tokens have an issuer
+            found.update(_OPENID)
         for group, versions in self._registry.group_versions.items():
             root = f"/apis/{group}" if group else "/api"
             found.update((root, *(f"{root}/{version}" for version in versions)))

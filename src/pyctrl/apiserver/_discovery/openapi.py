@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha512
+
+import msgspec
 
 from pyctrl._schemas import Descriptions, descriptions
+from pyctrl._schemas.openapi_documents import openapi_documents
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._discovery.discovery import VERSION
 from pyctrl.apiserver._discovery.openapi_paths import META, SCHEMAS, component_name, path_as_v2, paths_of
@@ -13,9 +17,11 @@ from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["openapi_response"]
+__all__ = ["definitions_v2", "openapi_response"]
 
-_INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
+_INFO = {"title": "Kubernetes", "version": f"{VERSION['major']}.{VERSION['minor']}"}
+_TOKEN = {"type": "apiKey", "description": "Bearer Token authentication", "name": "authorization", "in": "header"}
+_ZEROS = {"string": "", "integer": 0, "boolean": False}
 _V2 = "#/definitions/"
 # A kind and a list with the texts that all kinds and all lists have.
 _KIND, _LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"
@@ -29,6 +35,10 @@ def openapi_response(registry: ServedResources, path: str) -> dict[str, JSON] | 
         return _document_v2(registry)
     if parts == ["openapi", "v3"]:
         return {"paths": dict(_index(registry))}
+    if parts[:2] == ["openapi", "v3"] and _is_kube_apiserver(registry):
+        own = openapi_documents().document("/".join(parts[2:]))
+        if own:
+            return own
     if parts[:3] == ["openapi", "v3", "api"] and len(parts) == 4:
         return _document(registry, "", parts[3])
     if parts[:3] == ["openapi", "v3", "apis"] and len(parts) == 5:
@@ -36,11 +46,31 @@ def openapi_response(registry: ServedResources, path: str) -> dict[str, JSON] | 
     return None
 
 
+def _is_kube_apiserver(registry: ServedResources) -> bool:
+    return "" in registry.group_versions
+
+
 def _index(registry: ServedResources) -> Iterator[tuple[str, JSON]]:
+    """Yield the path of each document with its URL. The hash by which clients cache it follows from its contents."""
+    hashes = dict(openapi_documents().hashes()) if _is_kube_apiserver(registry) else {}
     for group, versions in registry.group_versions.items():
         for version in versions:
-            path = f"apis/{group}/{version}" if group else f"api/{version}"
-            yield path, {"serverRelativeURL": f"/openapi/v3/{path}?hash={registry.epoch}"}
+            path = _path_of(group, version)
+            if path not in hashes or any(each.is_custom for each in registry.of_group(group, version)):
+                types = [_identity(each) for each in registry.of_group(group, version)]
+                hashes[path] = sha512(msgspec.json.encode([hashes.get(path, ""), types])).hexdigest().upper()
+    for path in sorted(hashes):
+        yield path, {"serverRelativeURL": f"/openapi/v3/{path}?hash={hashes[path]}"}
+
+
+def _path_of(group: str, version: str) -> str:
+    return f"apis/{group}/{version}" if group else f"api/{version}"
+
+
+def _identity(each: ResourceType) -> list[JSON]:
+    """Return what a document says about a type."""
+    described = each.described if isinstance(each, CustomResourceType) else {}
+    return [each.plural, each.kind, each.namespaced, each.verbs, sorted(each.subresources), described]
 
 
 def _document(registry: ServedResources, group: str, version: str) -> dict[str, JSON] | None:
@@ -50,9 +80,18 @@ def _document(registry: ServedResources, group: str, version: str) -> dict[str, 
     return {
         "openapi": "3.0.0",
         "info": _INFO,
-        "paths": dict(paths_of(types, registry.components)),
-        "components": {"schemas": _schemas(registry, types)},
+        "paths": _paths(registry, types, openapi_documents().paths(_path_of(group, version))),
+        "components": {
+            "schemas": _schemas(registry, types),
+            "securitySchemes": {"BearerToken": _TOKEN},
+        },
     }
+
+
+def _paths(registry: ServedResources, types: list[ResourceType], known: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the paths of types: those of built-in ones are known."""
+    others = types if not known else [each for each in types if not isinstance(each, BuiltinResourceType)]
+    return {**known, **dict(paths_of(others, registry.components))}
 
 
 def _schemas(registry: ServedResources, types: list[ResourceType]) -> dict[str, JSON]:
@@ -64,10 +103,40 @@ def _schemas(registry: ServedResources, types: list[ResourceType]) -> dict[str, 
     custom = [each for each in types if isinstance(each, CustomResourceType)]
     if custom:
         found.update(_metadata_schemas(registry))
-    found = {name: _described(component, texts.get(name, {})) for name, component in found.items()}
+    found = {name: _described(_complete(component, found), texts.get(name, {})) for name, component in found.items()}
     for each in custom:
         found.update(_custom_schemas(each, texts))
     return found
+
+
+def _complete(component: Mapping[str, JSON], components: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """Return a component with the zero values of items, which the schemas of this package leave out."""
+    properties = component.get("properties")
+    if not properties:
+        return component
+    return {
+        **component,
+        "properties": {name: _with_zeros(schema, components) for name, schema in properties.items()},
+    }
+
+
+def _with_zeros(schema: Mapping[str, JSON], components: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    for slot in ("items", "additionalProperties"):
+        item = schema.get(slot)
+        if isinstance(item, Mapping):
+            return {**schema, slot: _with_zero(_with_zeros(item, components), components)}
+    return schema
+
+
+def _with_zero(item: Mapping[str, JSON], components: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """Return the schema of an item with the zero value of its Go type: a struct, or a number, text or boolean."""
+    reference = item.get("$ref")
+    if reference is not None:
+        is_struct = components[reference.removeprefix(SCHEMAS)].get("type") == "object"
+        return {"allOf": [{"$ref": reference}], "default": {}} if is_struct else item
+    if item.get("type") in _ZEROS and item.get("format") != "byte":
+        return {**item, "default": _ZEROS[item["type"]]}
+    return item
 
 
 def _described(component: Mapping[str, JSON], texts: Mapping[str, str]) -> dict[str, JSON]:
@@ -129,13 +198,30 @@ def _type_meta(metadata: str, texts: Mapping[str, str]) -> dict[str, JSON]:
 
 
 def _document_v2(registry: ServedResources) -> dict[str, JSON]:
-    types = list(registry)
+    known = openapi_documents().version_2() if _is_kube_apiserver(registry) else {}
+    types = [each for each in registry if not known or not isinstance(each, BuiltinResourceType)]
+    paths = {path: _as_v2(path_as_v2(item)) for path, item in paths_of(types, registry.components)}
     return {
         "swagger": "2.0",
-        "info": {"title": _INFO["title"], "version": f"{VERSION['major']}.{VERSION['minor']}"},
-        "paths": {path: _as_v2(path_as_v2(item)) for path, item in paths_of(types, registry.components)},
-        "definitions": {name: _as_v2(each) for name, each in _schemas(registry, types).items()},
+        "info": _INFO,
+        **known,
+        "paths": {**known.get("paths", {}), **paths},
+        "definitions": {**definitions_v2(registry), **known.get("definitions", {})},
     }
+
+
+def definitions_v2(registry: ServedResources) -> dict[str, JSON]:
+    """Return the definitions of the v2 document, as far as they follow from the schemas of v3."""
+    return {name: _schema_v2(each) for name, each in _schemas(registry, list(registry)).items()}
+
+
+def _schema_v2(schema: Mapping[str, JSON]) -> JSON:
+    """Rewrite a schema for v2. Its properties may have the names of keywords."""
+    rewritten = _as_v2({key: value for key, value in schema.items() if key != "properties"})
+    properties = schema.get("properties")
+    if properties is not None and isinstance(rewritten, dict) and "$ref" not in rewritten:
+        rewritten["properties"] = {name: _schema_v2(each) for name, each in properties.items()}
+    return rewritten
 
 
 def _as_v2(schema: JSON) -> JSON:
@@ -146,8 +232,7 @@ def _as_v2(schema: JSON) -> JSON:
         return schema
     reference = schema.get("$ref") or next((each["$ref"] for each in schema.get("allOf") or () if "$ref" in each), None)
     if isinstance(reference, str):
-        return {key: schema[key] for key in ("description",) if key in schema} | {
-            "$ref": reference.replace(SCHEMAS, _V2)
-        }
+        kept = {key: value for key, value in schema.items() if key == "description" or key.startswith("x-kubernetes-")}
+        return {**kept, "$ref": reference.replace(SCHEMAS, _V2)}
     dropped = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")
     return {key: _as_v2(value) for key, value in schema.items() if key not in dropped}

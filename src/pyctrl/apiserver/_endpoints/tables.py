@@ -28,14 +28,27 @@ def convert_to_table(
     Args:
         include: The part of the object in each row: `Metadata`, `Object`, or `None`.
     """
-    rows = [{"cells": resource_type.cells(obj), **_object(obj, version, include)} for obj in objects]
+    if resource_type.row_order is not None:
+        objects = sorted(objects, key=resource_type.row_order)
+    rows: list[dict[str, JSON]] = [
+        {"cells": resource_type.cells(obj), **_conditions(resource_type, obj), **_object(obj, version, include)}
+        for obj in objects
+    ]
+    # Built-in kinds without columns of their own have another convertor in kube-apiserver: its empty list is null.
+    is_null = not rows and not resource_type.is_custom and resource_type.columns[-1]["name"] == "Created At"
     return {
         "kind": "Table",
         "apiVersion": f"meta.k8s.io/{version}",
         "metadata": dict(metadata or {}),
         "columnDefinitions": list(resource_type.columns),
-        "rows": rows,
+        "rows": None if is_null else rows,
     }
+
+
+def _conditions(resource_type: ResourceType, obj: dict[str, JSON]) -> dict[str, JSON]:
+    """Return the conditions of a row, if it has any."""
+    found = None if resource_type.row_conditions is None else resource_type.row_conditions(obj)
+    return {"conditions": found} if found else {}
 
 
 def convert_scale_to_table(

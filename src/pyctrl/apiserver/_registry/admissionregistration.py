@@ -214,10 +214,23 @@ def _policy_cells(counted: str) -> Callable[[Object], Cells]:
     def cells(obj: Object) -> Cells:
         spec = spec_of(obj)
         kind = spec.get("paramKind")
-        shown = f"{kind.get('apiVersion')}/{kind.get('kind')}" if kind else UNSET
+        shown = f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}" if kind is not None else UNSET
         return {counted.title(): len(spec.get(counted) or ()), "ParamKind": shown}
 
     return cells
+
+
+def _selector_in_go(selector: Object) -> str:
+    """Return a label selector as its String method in Go does."""
+    labels = selector.get("matchLabels") or {}
+    pairs = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
+    requirements = "".join(
+        f"LabelSelectorRequirement{{Key:{each.get('key', '')},Operator:{each.get('operator', '')},"
+        f"Values:[{' '.join(each.get('values') or ())}],}},"
+        for each in selector.get("matchExpressions") or ()
+    )
+    expressions = f"MatchExpressions:[]LabelSelectorRequirement{{{requirements}}}"
+    return f"&LabelSelector{{MatchLabels:map[string]string{{{pairs}}},{expressions},}}"
 
 
 def _policy_binding_cells(obj: Object) -> Cells:
@@ -227,11 +240,8 @@ def _policy_binding_cells(obj: Object) -> Cells:
     if reference and reference.get("name"):
         namespace = reference.get("namespace")
         shown = f"{namespace}/{reference['name']}" if namespace else f"*/{reference['name']}"
-    elif reference:
-        labels = (reference.get("selector") or {}).get("matchLabels") or {}
-        pairs = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
-        expressions = "MatchExpressions:[]LabelSelectorRequirement{}"
-        shown = f"&LabelSelector{{MatchLabels:map[string]string{{{pairs}}},{expressions},}}"  # Go's String method
+    elif reference and reference.get("selector") is not None:
+        shown = _selector_in_go(reference["selector"])
     return {"PolicyName": spec.get("policyName", ""), "ParamRef": shown}
 
 
@@ -326,12 +336,14 @@ RESOURCES: Final = (
     BuiltinResource(
         group=_GROUP,
         kind="MutatingAdmissionPolicy",
+        storage_version="v1beta1",
         strategy=Strategy(**_METADATA),
         cells=_policy_cells("mutations"),
     ),
     BuiltinResource(
         group=_GROUP,
         kind="MutatingAdmissionPolicyBinding",
+        storage_version="v1beta1",
         strategy=Strategy(**_METADATA),
         cells=_policy_binding_cells,
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from typing import Final
 
 from pyctrl._validation import names
@@ -100,14 +101,16 @@ _MOST_METRICS = 2  # shown in the table; the others are counted
 
 
 def _autoscaler_cells(obj: Object) -> Cells:
+    if obj.get("apiVersion") == "autoscaling/v1":
+        obj = _to_v2(deepcopy(obj))
     spec, status = spec_of(obj), status_of(obj)
     target = spec.get("scaleTargetRef") or {}
     return {
-        "Reference": f"{target.get('kind')}/{target.get('name')}",
+        "Reference": f"{target.get('kind', '')}/{target.get('name', '')}",
         "Targets": _targets(spec.get("metrics") or (), status.get("currentMetrics") or ()),
         "MinPods": str(spec["minReplicas"]) if spec.get("minReplicas") is not None else UNSET,
-        "MaxPods": str(spec.get("maxReplicas", 0)),
-        "Replicas": str(status.get("currentReplicas", 0)),
+        "MaxPods": spec.get("maxReplicas", 0),
+        "Replicas": status.get("currentReplicas", 0),
     }
 
 
@@ -126,20 +129,25 @@ def _metric(metric: Object, current: Object) -> str:
     source = kind[:1].lower() + kind[1:]
     described, status = metric.get(source) or {}, (current.get(source) or {}).get("current") or {}
     target = described.get("target") or {}
-    name = f"{described['name']}: " if kind in ("Resource", "ContainerResource") else ""
-    if target.get("averageUtilization") is not None:
-        utilization = status.get("averageUtilization")
-        return f"{name}{'<unknown>' if utilization is None else f'{utilization}%'}/{target['averageUtilization']}%"
     average = target.get("averageValue")
-    target_value, field = (average, "averageValue") if average is not None else (target.get("value"), "value")
-    note = " (avg)" if average is not None and kind in ("External", "Object") else ""
-    return f"{name}{status.get(field, '<unknown>')}/{target_value}{note}"
+    if kind in ("Resource", "ContainerResource"):
+        name = f"{described.get('name', '')}: "
+        if average is not None:
+            return f"{name}{status.get('averageValue', '<unknown>')}/{average}"
+        now, wanted = status.get("averageUtilization"), target.get("averageUtilization")
+        return f"{name}{'<unknown>' if now is None else f'{now}%'}/{'<auto>' if wanted is None else f'{wanted}%'}"
+    if kind not in ("External", "Object", "Pods"):
+        return "<unknown type>"
+    if average is not None:
+        return f"{status.get('averageValue', '<unknown>')}/{average}{'' if kind == 'Pods' else ' (avg)'}"
+    return f"{status.get('value', '<unknown>')}/{target.get('value', '0')}"
 
 
 RESOURCES: Final = (
     BuiltinResource(
         group="autoscaling",
         kind="HorizontalPodAutoscaler",
+        storage_version="v2",
         strategy=Strategy(defaults=(_default_autoscaler,), validates=(_validate_autoscaler,)),
         cells=_autoscaler_cells,
         conversions={"autoscaling/v1": _to_v1, "autoscaling/v2": _to_v2},

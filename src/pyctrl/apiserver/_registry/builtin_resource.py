@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 
 from pyctrl.apiserver._registry.strategy import Object, Strategy
+from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import Authenticator, ServiceAccountTokens
@@ -50,11 +51,14 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         strategy: Defaults, validation and the like; a factory where it keeps state, called once for each server.
         cells: Makes the cells of an object's table row; the columns Name and Age need none.
+        row_order: The sort key of a table's rows; None keeps the order of the list.
+        row_conditions: Returns the conditions of a table row; None: it has none.
         rest: Handlers of subresources by name. The one under "" handles the creation of objects that are not stored,
             such as reviews.
         conversions: By `apiVersion`, a function that converts an object of another version into it. By default, the
             versions have the same form.
         storage_group: The group whose collection stores the objects, where it is not `group`.
+        storage_version: The version of the objects in etcd, where it is not the served one.
         storage_prefix: The prefix of the keys in etcd, where it is not the plural.
         deprecation: The warning that answers every request.
     """
@@ -63,9 +67,12 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     kind: str
     strategy: Strategy | Callable[[], Strategy] = _PLAIN
     cells: Callable[[Object], Cells] | None = None
+    row_order: Callable[[Object], tuple[int, str]] | None = None
+    row_conditions: Callable[[Object], list[JSON]] | None = None
     rest: Mapping[str, RESTFactory] = {}
     conversions: Mapping[str, Callable[[Object], Object]] = {}
     storage_group: str | None = None
+    storage_version: str = ""
     storage_prefix: str = ""
     deprecation: str = ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl._go.durations import age
@@ -62,6 +62,8 @@ class BuiltinResourceType:
         self.strategy: Strategy = strategy or resource.new_strategy()
         self.parts: frozenset[str] = self.subresources & {"status", *self.strategy.subresources}
         self.rest: Mapping[str, RESTFactory] = resource.rest
+        self.row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None = resource.row_order
+        self.row_conditions: Callable[[dict[str, JSON]], list[JSON]] | None = resource.row_conditions
         self.rest_storage: ResourceStorage | None = None
         self.has_generation: bool = self.strategy.has_generation
         self.deletion: DeletionStrategy | None = self.strategy.deletion
@@ -69,7 +71,7 @@ class BuiltinResourceType:
         self.allows_create_on_update: bool = self.strategy.allows_create_on_update
         self.returns_deleted_object: bool = self.strategy.returns_deleted_object
         self.storage_group: str = self.group if resource.storage_group is None else resource.storage_group
-        self.storage_version: str = version
+        self.storage_version: str = resource.storage_version or version
         self.storage_prefix: str = resource.storage_prefix or self.plural
         self.document: str = f"{self.group or 'core'}_{version}"  # the OpenAPI document that describes the kind
         self._components = components

@@ -129,7 +129,7 @@ def _secret_warnings(new: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def _data_cells(obj: Object) -> Cells:
-    return {"Data": str(len(obj.get("data") or {}) + len(obj.get("binaryData") or {})), "Type": obj.get("type", "")}
+    return {"Data": len(obj.get("data") or {}) + len(obj.get("binaryData") or {}), "Type": obj.get("type", "")}
 
 
 RESOURCES: Final = (

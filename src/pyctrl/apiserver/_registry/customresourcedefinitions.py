@@ -34,6 +34,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="apiextensions.k8s.io",
         kind="CustomResourceDefinition",
+        storage_version="v1beta1",
         strategy=Strategy(
             on_create=MetadataCheck.PLAIN_WHOLE,
             on_update=(MetadataCheck.PLAIN_CHANGE,),

@@ -73,8 +73,8 @@ def _deployment_cells(obj: Object) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
     return {
         "Ready": f"{status.get('readyReplicas', 0)}/{spec.get('replicas', 0)}",
-        "Up-to-date": str(status.get("updatedReplicas", 0)),
-        "Available": str(status.get("availableReplicas", 0)),
+        "Up-to-date": status.get("updatedReplicas", 0),
+        "Available": status.get("availableReplicas", 0),
         "Selector": selector_of(spec.get("selector")),
         **containers_of(spec["template"]),
     }

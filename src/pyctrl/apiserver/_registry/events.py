@@ -144,24 +144,31 @@ def _renamed(fields: Mapping[str, str]) -> Callable[[Object], Object]:
 # -- table, declaration ----------------------------------------------------------------------------------------
 
 
+def _target(involved: Object) -> str:
+    kind = str(involved.get("kind", "")).lower()
+    return f"{kind}/{involved['name']}" if involved.get("name") else kind
+
+
 def _event_cells(obj: Object) -> Cells:
     involved = obj.get("involvedObject") or obj.get("regarding") or {}
     source = obj.get("source") or obj.get("deprecatedSource") or {}
     first = obj.get("firstTimestamp") or obj.get("deprecatedFirstTimestamp") or obj.get("eventTime")
-    series = obj.get("series") or {}
-    last = series.get("lastObservedTime") or obj.get("lastTimestamp") or obj.get("deprecatedLastTimestamp") or first
+    series = obj.get("series")
+    last = obj.get("lastTimestamp") or obj.get("deprecatedLastTimestamp") or first
+    if series is not None:
+        last = series.get("lastObservedTime")
     component = source.get("component") or obj.get("reportingComponent") or obj.get("reportingController") or ""
     instance = source.get("host") or obj.get("reportingInstance")
     return {
         "Last Seen": age(last),
         "Type": obj.get("type", ""),
         "Reason": obj.get("reason", ""),
-        "Object": f"{involved.get('kind', '').lower()}/{involved.get('name', '')}",
+        "Object": _target(involved),
         "Subobject": involved.get("fieldPath", ""),
         "Source": f"{component}, {instance}" if instance else component,
         "Message": str(obj.get("message") or obj.get("note") or "").strip(),
         "First Seen": age(first),
-        "Count": str(series.get("count") or obj.get("count") or obj.get("deprecatedCount") or 1),
+        "Count": obj.get("count") or obj.get("deprecatedCount") or 1 if series is None else series.get("count", 0),
     }
 
 

@@ -25,13 +25,18 @@ def _default_priority_level(obj: Object) -> None:
 
 def _flow_schema_cells(obj: Object) -> Cells:
     spec = spec_of(obj)
-    conditions = {each["type"]: each["status"] for each in status_of(obj).get("conditions") or ()}
+    conditions = {each.get("type", ""): each.get("status", "") for each in status_of(obj).get("conditions") or ()}
     return {
         "PriorityLevel": (spec.get("priorityLevelConfiguration") or {}).get("name", NONE),
         "MatchingPrecedence": spec.get("matchingPrecedence", 0),
         "DistinguisherMethod": (spec.get("distinguisherMethod") or {}).get("type", NONE),
         "MissingPL": conditions.get("Dangling", "?"),
     }
+
+
+def _flow_schema_order(obj: Object) -> tuple[int, str]:
+    """Return the key by which FlowSchemas are matched, and shown."""
+    return spec_of(obj).get("matchingPrecedence", 0), obj["metadata"]["name"]
 
 
 def _priority_level_cells(obj: Object) -> Cells:
@@ -56,6 +61,7 @@ RESOURCES: Final = (
             has_generation=True, on_update=(MetadataCheck.WHOLE,), status_reset_fields=STATUS_RESET_FIELDS
         ),
         cells=_flow_schema_cells,
+        row_order=_flow_schema_order,
     ),
     BuiltinResource(
         group=_GROUP,

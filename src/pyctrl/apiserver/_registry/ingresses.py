@@ -12,7 +12,7 @@ from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import is_address, port, port_number
 from pyctrl.apiserver._registry.strategy import Object, Strategy
-from pyctrl.apiserver._registry.table_cells import NONE, Cells, first_few, spec_of, status_of
+from pyctrl.apiserver._registry.table_cells import NONE, Cells, first_few, load_balancer_addresses, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -130,11 +130,10 @@ def _service(service: _Part, path: str) -> Iterator[FieldError]:
 def _ingress_cells(obj: Object) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
     hosts = [each["host"] for each in spec.get("rules") or () if each.get("host")]
-    ingress = (status.get("loadBalancer") or {}).get("ingress") or ()
     return {
-        "Class": spec.get("ingressClassName") or NONE,
+        "Class": spec.get("ingressClassName", NONE),
         "Hosts": first_few(hosts) if hosts else "*",
-        "Address": ",".join(each.get("ip") or each.get("hostname") or "" for each in ingress),
+        "Address": ",".join(load_balancer_addresses(status)),
         "Ports": "80, 443" if spec.get("tls") else "80",
     }
 
@@ -145,6 +144,9 @@ def _default_ingress_class(obj: Object) -> None:
         set_defaults(parameters, scope="Cluster")
 
 
+_DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
+
+
 def _ingress_class_cells(obj: Object) -> Cells:
     spec = spec_of(obj)
     parameters = spec.get("parameters")
@@ -152,7 +154,13 @@ def _ingress_class_cells(obj: Object) -> Cells:
     if parameters:
         group = parameters.get("apiGroup")
         shown = f"{parameters.get('kind')}{'.' + group if group else ''}/{parameters.get('name')}"
-    return {"Controller": spec.get("controller", ""), "Parameters": shown}
+    is_default = (obj["metadata"].get("annotations") or {}).get(_DEFAULT_CLASS) == "true"
+    name = obj["metadata"].get("name", "")
+    return {
+        "Name": f"{name} (default)" if is_default else name,
+        "Controller": spec.get("controller", ""),
+        "Parameters": shown,
+    }
 
 
 RESOURCES: Final = (

@@ -19,6 +19,7 @@ def _node_cells(obj: Object) -> Cells:
     ready = next((each for each in status.get("conditions") or () if each["type"] == "Ready"), None)
     words = "Unknown" if ready is None else "Ready" if ready["status"] == "True" else "NotReady"
     prefix = "node-role.kubernetes.io/"
+    architecture = f" ({info['architecture']})" if info.get("architecture") else ""
     return {
         "Status": f"{words},SchedulingDisabled" if spec.get("unschedulable") else words,
         "Roles": ",".join(sorted(key.removeprefix(prefix) for key in labels if key.startswith(prefix))) or NONE,
@@ -26,7 +27,7 @@ def _node_cells(obj: Object) -> Cells:
         "Internal-IP": addresses.get("InternalIP", NONE),
         "External-IP": addresses.get("ExternalIP", NONE),
         "OS-Image": info.get("osImage") or "<unknown>",
-        "Kernel-Version": info.get("kernelVersion") or "<unknown>",
+        "Kernel-Version": f"{info.get('kernelVersion') or '<unknown>'}{architecture}",
         "Container-Runtime": info.get("containerRuntimeVersion") or "<unknown>",
     }
 

@@ -356,6 +356,12 @@ def _go_diff(old: JSON, new: JSON) -> str:
     return "\n" + "".join(lines[2:])
 
 
+def _class_of(obj: Object) -> str:
+    """Return the storage class, of which the old annotation has precedence."""
+    annotated = (obj["metadata"].get("annotations") or {}).get("volume.beta.kubernetes.io/storage-class")
+    return str(spec_of(obj).get("storageClassName") or "" if annotated is None else annotated)
+
+
 def _claim_cells(obj: Object) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
     is_bound = bool(spec.get("volumeName"))
@@ -363,11 +369,11 @@ def _claim_cells(obj: Object) -> Cells:
     return {
         "Status": phase,
         "Volume": spec.get("volumeName", ""),
-        "Capacity": (status.get("capacity") or {}).get("storage", "") if is_bound else "",
+        "Capacity": (status.get("capacity") or {}).get("storage", "0") if is_bound else "",
         "Access Modes": access_modes(status.get("accessModes")) if is_bound else "",
-        "StorageClass": spec.get("storageClassName") or "",
-        "VolumeAttributesClass": spec.get("volumeAttributesClassName") or "<unset>",
-        "VolumeMode": spec.get("volumeMode") or "<unset>",
+        "StorageClass": _class_of(obj),
+        "VolumeAttributesClass": spec.get("volumeAttributesClassName", "<unset>"),
+        "VolumeMode": spec.get("volumeMode", "<unset>"),
     }
 
 
@@ -375,15 +381,15 @@ def _volume_cells(obj: Object) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
     claim = spec.get("claimRef")
     return {
-        "Capacity": (spec.get("capacity") or {}).get("storage", ""),
+        "Capacity": (spec.get("capacity") or {}).get("storage", "0"),
         "Access Modes": access_modes(spec.get("accessModes")),
         "Reclaim Policy": spec.get("persistentVolumeReclaimPolicy", ""),
         "Status": "Terminating" if obj["metadata"].get("deletionTimestamp") else status.get("phase", ""),
-        "Claim": f"{claim.get('namespace')}/{claim.get('name')}" if claim else "",
-        "StorageClass": spec.get("storageClassName", ""),
-        "VolumeAttributesClass": spec.get("volumeAttributesClassName") or "<unset>",
+        "Claim": f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim is not None else "",
+        "StorageClass": _class_of(obj),
+        "VolumeAttributesClass": spec.get("volumeAttributesClassName", "<unset>"),
         "Reason": status.get("reason", ""),
-        "VolumeMode": spec.get("volumeMode") or "<unset>",
+        "VolumeMode": spec.get("volumeMode", "<unset>"),
     }
 
 

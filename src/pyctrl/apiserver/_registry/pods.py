@@ -16,10 +16,11 @@ from pyctrl.apiserver._registry._pods.log import LogREST
 from pyctrl.apiserver._registry._pods.portforward import PortForwardREST
 from pyctrl.apiserver._registry._pods.quality_of_service import quality_of_service
 from pyctrl.apiserver._registry._pods.resize import RESIZE
+from pyctrl.apiserver._registry._pods.table import pod_cells, pod_row_conditions
 from pyctrl.apiserver._registry._pods.validation import validate_pod
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
-from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, labels_of, spec_of, status_of
+from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of
 
 __all__ = ["RESOURCES"]
 
@@ -46,38 +47,6 @@ def _first_status(spec: Object) -> Object:
         gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": message}
         status["conditions"] = [{**gated, "lastProbeTime": None, "lastTransitionTime": timestamp()}]
     return status
-
-
-def _pod_cells(obj: Object) -> Cells:
-    spec, status = spec_of(obj), status_of(obj)
-    statuses = status.get("containerStatuses") or ()
-    gates = spec.get("readinessGates") or ()
-    true = {each["type"] for each in status.get("conditions") or () if each.get("status") == "True"}
-    return {
-        "Ready": f"{sum(bool(each.get('ready')) for each in statuses)}/{len(spec.get('containers') or ())}",
-        "Status": _pod_status(obj),
-        "Restarts": str(sum(each.get("restartCount", 0) for each in statuses)),
-        "IP": status.get("podIP") or NONE,
-        "Node": spec.get("nodeName") or NONE,
-        "Nominated Node": status.get("nominatedNodeName") or NONE,
-        "Readiness Gates": f"{sum(each['conditionType'] in true for each in gates)}/{len(gates)}" if gates else NONE,
-    }
-
-
-def _pod_status(obj: Object) -> str:
-    """Return the phase, the reason why a container does not run, or Terminating."""
-    status = status_of(obj)
-    reason = str(status.get("reason") or status.get("phase") or "Unknown")
-    for each in status.get("containerStatuses") or ():
-        state = each.get("state") or {}
-        waiting, ended = state.get("waiting") or {}, state.get("terminated") or {}
-        if waiting.get("reason"):
-            reason = waiting["reason"]
-        elif ended:
-            reason = ended.get("reason") or f"ExitCode:{ended.get('exitCode', 0)}"
-    if obj["metadata"].get("deletionTimestamp"):
-        return "Unknown" if status.get("reason") == "NodeLost" else "Terminating"
-    return reason
 
 
 def _default_pod_template(obj: Object) -> None:
@@ -122,7 +91,8 @@ RESOURCES: Final = (
         group="",
         kind="Pod",
         strategy=_POD,
-        cells=_pod_cells,
+        cells=pod_cells,
+        row_conditions=pod_row_conditions,
         rest={
             "attach": AttachREST,
             "binding": BindingREST,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
 from pyctrl.apiserver._apiextensions.custom_type import served_types
@@ -54,17 +53,17 @@ class ResourceRegistry(ServedResources):
                 strategies[group, kind] = resource.new_strategy()
             strategy = strategies[group, kind]
             self.add_builtin(BuiltinResourceType(resource, version, described, self.components, strategy))
-        #: The cluster IP of the service `kubernetes`: the first of the range.
-        self.kubernetes_service_ip: str = str(IPv4Network(service_cluster_ip_range)[1])
-        for allocate in strategies["", "Service"].allocates:
-            if isinstance(allocate, ServiceAllocator):
-                allocate.use_ranges(service_cluster_ip_range, service_node_port_range)
+        self.service_cluster_ip_range: str = service_cluster_ip_range
+        allocates = strategies["", "Service"].allocates
+        self._service_allocator = next(each for each in allocates if isinstance(each, ServiceAllocator))
+        self._service_allocator.use_ranges(service_cluster_ip_range, service_node_port_range)
 
     def observe(self, storage: Storage) -> None:
         """Let strategies that keep state follow the stored objects, such as the allocator of service IPs."""
         for each in self:
             if isinstance(each, BuiltinResourceType) and each.strategy.observes is not None:
                 storage.collection(each.storage_group, each.plural).listen(each.strategy.observes)
+        storage.collection("networking.k8s.io", "ipaddresses").listen(self._service_allocator.observe_address)
 
     def install(self, definition: Mapping[str, JSON]) -> None:
         """Serve the versions of an established definition in place of those that it had before."""

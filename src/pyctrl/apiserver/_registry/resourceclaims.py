@@ -13,14 +13,14 @@ __all__ = ["RESOURCES"]
 
 def _claim_cells(obj: Object) -> Cells:
     status = status_of(obj)
-    states = [
-        name
-        for name, holds in (("allocated", status.get("allocation")), ("reserved", status.get("reservedFor")))
-        if holds
-    ]
-    if obj["metadata"].get("deletionTimestamp"):
-        states.insert(0, "deleted")
-    return {"State": ",".join(states) or "pending"}
+    is_deleted, is_allocated = obj["metadata"].get("deletionTimestamp"), status.get("allocation") is not None
+    states = {
+        "deleted": is_deleted,
+        "pending": not is_deleted and not is_allocated,
+        "allocated": is_allocated,
+        "reserved": is_allocated and status.get("reservedFor"),
+    }
+    return {"State": ",".join(state for state, holds in states.items() if holds)}
 
 
 def _slice_cells(obj: Object) -> Cells:

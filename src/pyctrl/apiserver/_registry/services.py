@@ -16,7 +16,14 @@ from pyctrl.apiserver._registry._services.types import (
 from pyctrl.apiserver._registry._services.validation import service_warnings, validate_service, validate_service_status
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
-from pyctrl.apiserver._registry.table_cells import NONE, Cells, labels_of, spec_of, status_of
+from pyctrl.apiserver._registry.table_cells import (
+    NONE,
+    Cells,
+    labels_of,
+    load_balancer_addresses,
+    spec_of,
+    status_of,
+)
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -27,7 +34,7 @@ __all__ = ["RESOURCES"]
 
 
 _STICKY_SECONDS = 10800  # of session affinity: three hours
-_FAMILY = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
+_ADDRESSES = ("clusterIP", "clusterIPs")
 
 
 def _default_service(obj: Object) -> None:
@@ -109,10 +116,10 @@ def _keep_node_ports(spec: Object, before: Mapping[str, JSON]) -> None:
 def _drop_unused(spec: Object, before: Mapping[str, JSON]) -> None:
     """Drop unchanged fields that the old type has and the new type does not."""
     if has_address(before) and not has_address(spec):
-        if all(spec.get(key) == before.get(key) for key in ("clusterIP", "clusterIPs")):
-            for key in _FAMILY:
+        if all(spec.get(key) == before.get(key) for key in _ADDRESSES):
+            for key in _ADDRESSES:
                 spec.pop(key, None)
-        _drop_same(spec, before, "internalTrafficPolicy")
+        _drop_same(spec, before, "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
     if has_node_ports(before) and not has_node_ports(spec) and node_ports(spec) == node_ports(before):
         for port in spec.get("ports") or ():
             port.pop("nodePort", None)
@@ -132,13 +139,11 @@ def _drop_same(spec: Object, before: Mapping[str, JSON], *keys: str) -> None:
 
 def _service_cells(obj: Object) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
-    ingress = [
-        each.get("ip") or each.get("hostname") or "" for each in (status.get("loadBalancer") or {}).get("ingress") or ()
-    ]
+    ingress = load_balancer_addresses(status)
     kind = spec.get("type", "")
     external = list(spec.get("externalIPs") or ())
     if kind == "ExternalName":
-        shown = spec.get("externalName") or NONE
+        shown = spec.get("externalName", "")
     elif kind == "LoadBalancer":
         shown = ",".join([*ingress, *external]) or "<pending>"
     else:

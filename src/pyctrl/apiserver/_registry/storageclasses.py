@@ -62,7 +62,7 @@ def _storage_class_cells(obj: Object) -> Cells:
         "Provisioner": obj.get("provisioner", ""),
         "ReclaimPolicy": obj.get("reclaimPolicy", "Delete"),
         "VolumeBindingMode": obj.get("volumeBindingMode", "<unset>"),
-        "AllowVolumeExpansion": "true" if obj.get("allowVolumeExpansion") else "false",
+        "AllowVolumeExpansion": bool(obj.get("allowVolumeExpansion")),
     }
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "containers_of",
     "first_few",
     "labels_of",
+    "load_balancer_addresses",
     "selector_of",
     "spec_of",
     "status_of",
@@ -64,12 +65,18 @@ def labels_of(labels: JSON) -> str:
     return ",".join(f"{key}={labels[key]}" for key in sorted(labels)) if labels else NONE
 
 
+def load_balancer_addresses(status: _Object) -> list[str]:
+    """Return the addresses or host names of a load balancer, each once, sorted."""
+    ingress = (status.get("loadBalancer") or {}).get("ingress") or ()
+    return sorted({address for each in ingress if (address := each.get("ip") or each.get("hostname"))})
+
+
 _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 
 
 def access_modes(modes: JSON) -> str:
-    """Return the abbreviated access modes of a volume or claim."""
-    return ",".join(_MODES.get(str(each), str(each)) for each in modes or ())
+    """Return the abbreviated access modes of a volume or claim, in upstream's order."""
+    return ",".join(short for mode, short in _MODES.items() if mode in (modes or ()))
 
 
 def first_few(texts: Sequence[str]) -> str:

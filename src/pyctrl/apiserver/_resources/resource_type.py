@@ -70,6 +70,10 @@ class ResourceType(Protocol):
     allows_unconditional_update: bool  # an update may leave out the resourceVersion
     allows_create_on_update: bool  # a PUT to a name that does not exist creates the object
     returns_deleted_object: bool  # the response to a completed DELETE is the object, not a Status
+    row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None  # the sort key of rows of a table; None: as listed
+    row_conditions: (
+        Callable[[dict[str, JSON]], list[JSON]] | None
+    )  # the conditions of an object's row; None: no row has any
     rest: Mapping[str, RESTFactory]  # the handlers of subresources by name
     rest_storage: ResourceStorage | None  # None: the storage of the server
     deletion: DeletionStrategy | None  # None: a deleted object is removed at once unless it has finalizers

@@ -29,9 +29,10 @@ def test_every_reference_leads_somewhere(ask: Asker) -> None:
     for path in index["paths"]:
         _, document = ask("GET", f"/openapi/v3/{path}")
         wanted = {each.removeprefix("#/components/schemas/") for each in references(document)}
-        assert not wanted - document["components"]["schemas"].keys(), path
+        assert not wanted - document["components"].get("schemas", {}).keys(), path
     _, whole = ask("GET", "/openapi/v2")
-    assert not {each.removeprefix("#/definitions/") for each in references(whole)} - whole["definitions"].keys()
+    known = {f"#/{part}/{name}" for part in ("definitions", "parameters") for name in whole[part]}
+    assert not set(references(whole)) - known
 
 
 def test_every_group_version_has_an_openapi_document() -> None:
@@ -43,7 +44,7 @@ def test_every_group_version_has_an_openapi_document() -> None:
     for path, place in index["paths"].items():
         document = openapi_response(registry, place["serverRelativeURL"].partition("?")[0])
         assert document is not None, path
-        assert document["components"]["schemas"], path
+        assert document["components"], path
     custom = openapi_response(registry, f"/openapi/v3/apis/{GROUP}/v1")
     assert custom is not None
     schema = custom["components"]["schemas"]["com.example.test.v1.Thing"]
@@ -68,9 +69,8 @@ def test_types_and_fields_have_kubernetes_descriptions() -> None:
         assert spec["description"].startswith("DeploymentSpec is the specification of the desired behavior")
         assert spec["properties"]["strategy"]["description"].startswith("The deployment strategy to use")
         assert spec["properties"]["replicas"]["description"].startswith("Number of desired pods.")
-    assert {"$ref", "description"} == v2["definitions"]["io.k8s.api.apps.v1.DeploymentSpec"]["properties"][
-        "strategy"
-    ].keys()
+    strategy = v2["definitions"]["io.k8s.api.apps.v1.DeploymentSpec"]["properties"]["strategy"]
+    assert {"$ref", "description", "x-kubernetes-patch-strategy"} == strategy.keys()
 
 
 def test_descriptions_of_custom_kinds() -> None:
@@ -93,3 +93,42 @@ def test_schemas_of_the_server_keep_no_descriptions() -> None:
     registry = ResourceRegistry()
     openapi_response(registry, "/openapi/v3/api/v1")
     assert "description" not in registry.components.document("core_v1")["io.k8s.api.core.v1.Pod"]
+
+
+def test_items_have_the_zero_value_of_their_type(ask: Asker) -> None:
+    """Items that are structs, texts or numbers have a default, as in kube-apiserver; quantities and times have none."""
+    schemas = ask("GET", "/openapi/v3/api/v1")[1]["components"]["schemas"]
+    spec = schemas["io.k8s.api.core.v1.PodSpec"]["properties"]
+    assert spec["containers"]["items"] == {
+        "allOf": [{"$ref": "#/components/schemas/io.k8s.api.core.v1.Container"}],
+        "default": {},
+    }
+    assert schemas["io.k8s.api.core.v1.Container"]["properties"]["args"]["items"] == {"type": "string", "default": ""}
+    limits = schemas["io.k8s.api.core.v1.ResourceRequirements"]["properties"]["limits"]["additionalProperties"]
+    assert limits.keys() == {"$ref"}
+
+
+def test_fields_may_have_the_names_of_keywords(ask: Asker) -> None:
+    """A field named `default` is a field in v2, too."""
+    definitions = ask("GET", "/openapi/v2")[1]["definitions"]
+    assert "default" in definitions["io.k8s.api.core.v1.LimitRangeItem"]["properties"]
+    assert "default" not in definitions["io.k8s.api.core.v1.ServicePort"]["properties"]["protocol"]
+
+
+def test_the_hash_of_a_document_follows_from_its_contents() -> None:
+    """A client may keep a document as long as its hash is the same: a change of a definition changes its own only."""
+
+    def hashes(registry: ResourceRegistry) -> dict[str, str]:
+        index = openapi_response(registry, "/openapi/v3")
+        assert index is not None
+        return {path: place["serverRelativeURL"].partition("?hash=")[2] for path, place in index["paths"].items()}
+
+    registry, path = ResourceRegistry(), f"apis/{GROUP}/v1"
+    built_in = hashes(registry)
+    install(registry, spec_schema({"size": {"type": "integer"}}))
+    first = hashes(registry)
+    install(registry, spec_schema({"size": {"type": "string"}}))
+    second = hashes(registry)
+    assert first[path] != second[path]
+    assert built_in == {name: each for name, each in second.items() if name != path}
+    assert len(built_in["apis/apps/v1"]) == 128

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver._discovery.openapi import openapi_response
 from tests.unit.apiserver._kit import Asker
+from tests.unit.apiserver._objects import GROUP, install, spec_schema
 
 
 def test_operations_tell_what_may_be_asked(ask: Asker) -> None:
@@ -37,6 +40,18 @@ def test_version_2_has_bodies_among_its_parameters(ask: Asker) -> None:
 
     post = document["paths"]["/api/v1/namespaces/{namespace}/configmaps"]["post"]
 
-    body = post["parameters"][-1]
-    assert (body["in"], body["schema"]) == ("body", {"$ref": "#/definitions/io.k8s.api.core.v1.ConfigMap"})
-    assert {"name": "dryRun", "in": "query", "type": "string", "uniqueItems": True} in post["parameters"]
+    [body] = [each for each in post["parameters"] if each.get("in") == "body"]
+    assert body["schema"] == {"$ref": "#/definitions/io.k8s.api.core.v1.ConfigMap"}
+    [dry_run] = [each for each in post["parameters"] if each.get("name") == "dryRun"]
+    assert (dry_run["in"], dry_run["type"]) == ("query", "string")
+
+
+def test_operations_of_custom_resources_are_in_both_versions() -> None:
+    """The paths of a definition are in the document of its group, and in v2 beside those of built-in kinds."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema({"size": {"type": "integer"}}))
+    path = f"/apis/{GROUP}/v1/namespaces/{{namespace}}/things"
+    for document in ("/openapi/v2", f"/openapi/v3/apis/{GROUP}/v1"):
+        found = openapi_response(registry, document)
+        assert found is not None
+        assert found["paths"][path]["post"]["x-kubernetes-action"] == "post"

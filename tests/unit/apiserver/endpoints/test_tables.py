@@ -8,6 +8,7 @@ from typing import Any
 from pyctrl import _clock
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._endpoints.tables import convert_to_table
+from tests.unit.apiserver._kit import MERGE, Asker
 from tests.unit.apiserver._objects import GROUP, create, deployment, install, spec_schema, thing
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -73,7 +74,7 @@ def test_a_deployment_shows_how_many_are_ready() -> None:
     obj, _ = create(registry, deployment(replicas=3))
     obj["status"] = {"readyReplicas": 1, "updatedReplicas": 2, "availableReplicas": 1}
     cells = _cells(registry, ("apps", "v1", "deployments"), obj)
-    assert (cells["Ready"], cells["Up-to-date"], cells["Available"], cells["Age"]) == ("1/3", "2", "1", "5m")
+    assert (cells["Ready"], cells["Up-to-date"], cells["Available"], cells["Age"]) == ("1/3", 2, 1, "5m")
     assert (cells["Containers"], cells["Images"], cells["Selector"]) == ("c", "busybox", "app=d")
 
 
@@ -101,3 +102,19 @@ def test_every_listable_kind_has_a_row_for_an_empty_object() -> None:
             obj = {**found.blank(), "metadata": {"name": "x"}}
             made = convert_to_table(found, [obj])
             assert len(made["rows"][0]["cells"]) == len(made["columnDefinitions"]), found
+
+
+def test_an_empty_table_of_a_kind_without_columns_has_no_rows(ask: Asker) -> None:
+    """As in kube-apiserver, `rows` is null where the kind has no printer of its own, and a list elsewhere."""
+    accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+    assert ask("GET", "/api/v1/limitranges", headers=accept)[1]["rows"] is None
+    assert ask("GET", "/api/v1/pods", headers=accept)[1]["rows"] == []
+
+
+def test_the_row_of_an_ended_pod_has_a_condition(ask: Asker) -> None:
+    """The row of a pod that has succeeded is completed."""
+    pods = "/api/v1/namespaces/default/pods"
+    ask("POST", pods, {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "a", "image": "a"}]}})
+    ask("PATCH", f"{pods}/a/status", {"status": {"phase": "Succeeded"}}, headers=MERGE)
+    _, table = ask("GET", pods, headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})
+    assert [each["reason"] for each in table["rows"][0]["conditions"]] == ["Succeeded"]

@@ -39,7 +39,7 @@ ROWS: list[Row] = [
             "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "d"}, "maxReplicas": 3, "metrics": METRICS[:1]},
             "status": {"currentMetrics": MEASURED},
         },
-        ["Deployment/d", "cpu: 40%/50%", "<unset>", "3", "0"],
+        ["Deployment/d", "cpu: 40%/50%", "<unset>", 3, 0],
     ),
     (
         ("autoscaling", "v2", "horizontalpodautoscalers"),
@@ -51,7 +51,7 @@ ROWS: list[Row] = [
                 "metrics": METRICS,
             }
         },
-        ["Deployment/d", "cpu: <unknown>/50%, <unknown>/10 + 1 more...", "1", "3", "0"],
+        ["Deployment/d", "cpu: <unknown>/50%, <unknown>/10 + 1 more...", "1", 3, 0],
     ),
 ]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.unit.apiserver._kit import Asker
 from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
 
 ROWS: list[Row] = [
@@ -37,3 +38,12 @@ ROWS: list[Row] = [
 def test_cells_of_a_row(place: tuple[str, str, str], obj: dict[str, Any], cells: list[Any]) -> None:
     """A row has the cells that kube-apiserver 1.36 shows for the object."""
     assert cells_of(place, obj) == cells
+
+
+def test_a_table_of_flow_schemas_is_in_the_order_of_matching(ask: Asker) -> None:
+    """Rows are sorted by precedence, then by name; a list keeps the order of names."""
+    path = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
+    _, table = ask("GET", path, headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})
+    names = [each["cells"][0] for each in table["rows"]]
+    assert (names[:2], names[-1]) == (["exempt", "probes"], "catch-all")
+    assert [each["metadata"]["name"] for each in ask("GET", path)[1]["items"]] == sorted(names)

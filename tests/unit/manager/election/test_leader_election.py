@@ -38,7 +38,7 @@ async def test_without_election_no_lease_is_touched(server: ApiServer, admin: Cl
     """Without leader election, a manager starts its work at once and needs no permission for leases."""
     async with Manager(Config.in_process(server)) as manager, manager.running():
         assert manager.elector is None
-        assert not await admin.list(Lease)
+        assert not await admin.list(Lease, namespace="default")
         assert "leases" not in {access.resource for access in manager.grants().accesses()}
 
 

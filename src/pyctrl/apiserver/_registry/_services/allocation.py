@@ -53,6 +53,13 @@ class ServiceAllocator:
         if event.current is not None:
             self._allocated |= set(_used(event.current.data))
 
+    def observe_address(self, event: WatchCacheEvent) -> None:
+        """Mark the address of a stored IPAddress as allocated, and that of a removed one as free."""
+        if event.current is not None:
+            self._allocated.add(event.current.name)
+        elif event.previous is not None:
+            self._allocated.discard(event.previous.name)
+
     def __call__(self, new: Object, old: Object | None) -> None:
         """Allocate the cluster IP and the ports that a service lacks.
 
