@@ -22,7 +22,8 @@ from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuth
 from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
 from pyctrl.apiserver._extension.registry import ExtensionResourceRegistry
 from pyctrl.apiserver._extension.subresource_functions import SubresourceFunctions
-from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
+from pyctrl.apiserver._filters.audit import AuditLog
+from pyctrl.apiserver._filters.audit_policy import AuditLevel, AuditPolicy
 from pyctrl.apiserver._http.server import serve
 from pyctrl.apiserver._kubelet import (
     ContainerStreams,
@@ -42,6 +43,7 @@ from pyctrl.apiserver._serializer.decoding import read_documents
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml_nodes
 from pyctrl.apiserver._server import ApiServer
 from pyctrl.apiserver._storage.backend import Backend, BackendState, Revision
+from pyctrl.apiserver._storage.heartbeats import Heartbeats, HeartbeatWriter
 from pyctrl.apiserver._storage.sqlite import SQLiteBackend
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
@@ -61,6 +63,7 @@ __all__ = [
     "ApiServer",
     "AuditLevel",
     "AuditLog",
+    "AuditPolicy",
     "AuthenticationWebhook",
     "AuthorizationWebhook",
     "Backend",
@@ -73,6 +76,8 @@ __all__ = [
     "EndpointServiceResolver",
     "ExecHandler",
     "ExtensionResourceRegistry",
+    "HeartbeatWriter",
+    "Heartbeats",
     "HttpsCaller",
     "KeyPair",
     "KubeletError",

@@ -23,10 +23,11 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._filters.access_control import AccessControl
 from pyctrl.apiserver._kubelet import KubeletServer
-from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
+from pyctrl.apiserver._registry.builtin_resource import REST_METHODS, RESTContext, RESTFactory
 from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._request.route_errors import check_route
 from pyctrl.apiserver._resources.resource_type import ResourceType
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Handler", "Router"]
 
-_REST_METHODS = {"GET": "get", "POST": "create", "PUT": "replace", "PATCH": "patch"}  # of the handler of a subresource
 _CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
 
 Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
@@ -72,6 +72,7 @@ class Router:
         if target.subresource and target.subresource not in resource.subresources:
             is_custom = resource.is_custom
             raise not_found(target.resource, target.name, target.group) if is_custom else resource_not_served()
+        check_route(request)
         verb, handler = self._find_handler(request)
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
@@ -97,6 +98,8 @@ class Router:
     def _find_handler(self, request: ResourceRequest) -> tuple[str, Handler | None]:
         """Return the verb that the kind must have, and the handler, None where the method is not allowed."""
         target, resource, method = request.target, request.resource, request.method
+        if method == "HEAD" and resource.is_custom:
+            method = "GET"
         storage = None if resource.rest_storage is None else self._storage_handler(resource, resource.rest_storage)
         verbs = self._verbs if storage is None else storage.routes
         if target.subresource in resource.parts:
@@ -105,7 +108,7 @@ class Router:
             factories = {**_CUSTOM_RESOURCE_REST, **resource.rest} if resource.is_custom else resource.rest
             factory = factories.get(target.subresource)
             if storage is not None and factory is not None:
-                return "", partial(storage.call_subresource, factory=factory, method=_REST_METHODS.get(method, ""))
+                return "", partial(storage.call_subresource, factory=factory, method=REST_METHODS.get(method, ""))
             return "", self._rest(factory, method)
         if method == "POST" and not target.name and "" in resource.rest:
             return "create", self._rest(resource.rest[""], method)
@@ -123,7 +126,7 @@ class Router:
             return None
         if factory not in self._handlers:
             self._handlers[factory] = factory(self._context)
-        handler: Handler | None = getattr(self._handlers[factory], _REST_METHODS.get(method, ""), None)
+        handler: Handler | None = getattr(self._handlers[factory], REST_METHODS.get(method, ""), None)
         return handler
 
     def _list_or_watch(self, request: ResourceRequest) -> Response:

@@ -315,6 +315,7 @@ class ApiServer:
         return await self.handle(method, path, (), loopback, msgspec.json.encode(obj))
 
     async def _audited(self, context: RequestContext) -> Response:
+        self.storage.heartbeats.catch_up()
         with self._metrics.running(context.method):
             response = self._metrics.completed(context, await self._respond(context))
         return response if self._audit is None else self._audit.completed(context, response)
@@ -357,7 +358,8 @@ class ApiServer:
         if resource is None or misses_namespace(context, target, resource):
             return NOT_FOUND
         is_collection = context.method == "GET" and not target.name
-        accepted = negotiate_media_type(headers.get("accept", ""), may_stream=is_collection)
+        accept = "" if target.subresource == "proxy" else headers.get("accept", "")
+        accepted = negotiate_media_type(accept, may_stream=is_collection)
         form = with_table_options(accepted, context.query.get("includeObject"))
         if resource.deprecation:
             context.warnings.append(resource.deprecation)
@@ -403,15 +405,13 @@ class ApiServer:
                 await conversions.show([error.stored], error.resource, request)
 
     def _resource(self, target: RequestTarget) -> ResourceType | None:
-        """Return the resource of the URL; None when its group and version are not served."""
+        """Return the resource of the URL; None when nothing of its group is served there."""
         resource = self.registry.find(target.group, target.version, target.resource)
-        if resource is None:
-            if self.registry.knows(target.group, target.version):
-                raise resource_not_served()
-            return None
-        if target.namespace and not resource.namespaced:
+        if resource is not None and (resource.namespaced or not target.namespace):
+            return resource
+        if self.registry.is_builtin_group(target.group):
             raise resource_not_served()
-        return resource
+        return None
 
 
 async def _call(handler: Handler, request: ResourceRequest) -> Response:
