@@ -32,7 +32,7 @@ class RequestTarget(NamedTuple):
         segments = (unquote(path) if "%" in path else path).removeprefix("/").removesuffix("/").split("/")
         if segments[0] == "api" and len(segments) >= 3:
             group, version, rest = "", segments[1], segments[2:]
-        elif segments[0] == "apis" and len(segments) >= 4:
+        elif segments[0] == "apis" and len(segments) >= 4 and segments[1]:
             group, version, rest = segments[1], segments[2], segments[3:]
         else:
             return None
@@ -43,7 +43,8 @@ class RequestTarget(NamedTuple):
         if rest[0] == "namespaces" and len(rest) >= 3 and not (group == "" and rest[2] in _OF_NAMESPACES):
             namespace, rest = rest[1], rest[2:]
         resource, name, subresource = (*rest, "", "")[:3]
-        is_whole = all(rest) and len(rest) <= 3
+        is_proxy = not group and subresource == "proxy" and all(rest[:3])  # the rest is a path of what it reaches
+        is_whole = is_proxy or (all(rest) and len(rest) <= 3)
         return RequestTarget(group, version, resource, namespace, name, subresource, watch, is_whole)
 
     def verb(self, method: str, query: Mapping[str, str]) -> str:

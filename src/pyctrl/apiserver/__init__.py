@@ -21,7 +21,8 @@ from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuth
 from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
 from pyctrl.apiserver._extension.registry import ExtensionResourceRegistry
 from pyctrl.apiserver._extension.subresource_functions import SubresourceFunctions
-from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
+from pyctrl.apiserver._filters.audit import AuditLog
+from pyctrl.apiserver._filters.audit_policy import AuditLevel, AuditPolicy
 from pyctrl.apiserver._http.server import serve
 from pyctrl.apiserver._kubelet import (
     ContainerStreams,
@@ -60,6 +61,7 @@ __all__ = [
     "ApiServer",
     "AuditLevel",
     "AuditLog",
+    "AuditPolicy",
     "AuthenticationWebhook",
     "AuthorizationWebhook",
     "Backend",

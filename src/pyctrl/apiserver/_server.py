@@ -53,7 +53,7 @@ from pyctrl.apiserver._healthz import NOT_FOUND
 from pyctrl.apiserver._kubelet import KubeletServer
 from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
-from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
+from pyctrl.apiserver._registry.builtin_resource import REST_METHODS, RESTContext, RESTFactory
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
@@ -61,6 +61,7 @@ from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_tab
 from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
 from pyctrl.apiserver._request.request_context import RequestContext, check_timeout, misses_namespace
+from pyctrl.apiserver._request.route_errors import check_route
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._storage.backend import Backend
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
@@ -86,7 +87,6 @@ log = logging.getLogger("pyctrl.apiserver")
 
 VERSION_WAIT_SECONDS = 3.0  # how long kube-apiserver waits for a version in the future
 
-_REST_METHODS = {"GET": "get", "POST": "create", "PUT": "replace", "PATCH": "patch"}  # of the handler of a subresource
 _CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
 
 Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
@@ -350,7 +350,8 @@ class ApiServer:
         if resource is None or misses_namespace(context, target, resource):
             return NOT_FOUND
         is_collection = context.method == "GET" and not target.name
-        accepted = negotiate_media_type(headers.get("accept", ""), may_stream=is_collection)
+        accept = "" if target.subresource == "proxy" else headers.get("accept", "")
+        accepted = negotiate_media_type(accept, may_stream=is_collection)
         form = with_table_options(accepted, context.query.get("includeObject"))
         if resource.deprecation:
             context.warnings.append(resource.deprecation)
@@ -396,15 +397,13 @@ class ApiServer:
                 await conversions.show([error.stored], error.resource, request)
 
     def _resource(self, target: RequestTarget) -> ResourceType | None:
-        """Return the resource of the URL; None when its group and version are not served."""
+        """Return the resource of the URL; None when nothing of its group is served there."""
         resource = self.registry.find(target.group, target.version, target.resource)
-        if resource is None:
-            if self.registry.knows(target.group, target.version):
-                raise resource_not_served()
-            return None
-        if target.namespace and not resource.namespaced:
+        if resource is not None and (resource.namespaced or not target.namespace):
+            return resource
+        if self.registry.is_builtin_group(target.group):
             raise resource_not_served()
-        return resource
+        return None
 
     # -- handlers ----------------------------------------------------------------------------------------------
 
@@ -432,6 +431,7 @@ class ApiServer:
         if target.subresource and target.subresource not in resource.subresources:
             is_custom = resource.is_custom
             raise not_found(target.resource, target.name, target.group) if is_custom else resource_not_served()
+        check_route(request)
         verb, handler = self._find_handler(request)
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
@@ -442,6 +442,8 @@ class ApiServer:
     def _find_handler(self, request: ResourceRequest) -> tuple[str, Handler | None]:
         """Return the verb that the kind must have, and the handler, None where the method is not allowed."""
         target, resource, method = request.target, request.resource, request.method
+        if method == "HEAD" and resource.is_custom:
+            method = "GET"
         storage = None if resource.rest_storage is None else self._storage_handler(resource, resource.rest_storage)
         verbs = self._verbs if storage is None else storage.routes
         if target.subresource in resource.parts:
@@ -450,7 +452,7 @@ class ApiServer:
             factories = {**_CUSTOM_RESOURCE_REST, **resource.rest} if resource.is_custom else resource.rest
             factory = factories.get(target.subresource)
             if storage is not None and factory is not None:
-                return "", partial(storage.call_subresource, factory=factory, method=_REST_METHODS.get(method, ""))
+                return "", partial(storage.call_subresource, factory=factory, method=REST_METHODS.get(method, ""))
             return "", self._rest(factory, method)
         if method == "POST" and not target.name and "" in resource.rest:
             return "create", self._rest(resource.rest[""], method)
@@ -468,7 +470,7 @@ class ApiServer:
             return None
         if factory not in self._handlers:
             self._handlers[factory] = factory(self._context)
-        handler: Handler | None = getattr(self._handlers[factory], _REST_METHODS.get(method, ""), None)
+        handler: Handler | None = getattr(self._handlers[factory], REST_METHODS.get(method, ""), None)
         return handler
 
     def _list_or_watch(self, request: ResourceRequest) -> Response:

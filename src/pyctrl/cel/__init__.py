@@ -26,22 +26,25 @@ from pyctrl.cel._admission import MATCH_CONDITION, NAMESPACE, REQUEST, object_ty
 from pyctrl.cel._data import ValueReader, value_reader
 from pyctrl.cel._declarations import DeclType, schema_decl_type
 from pyctrl.cel._environment import Environment, Program
-from pyctrl.cel._errors import NO_OVERLOAD, CompileFailed, EvaluationFailed
+from pyctrl.cel._errors import NO_OVERLOAD, CompileFailed, EvaluationFailed, InstantiationFailed
 from pyctrl.cel._library.authorizer import AuthorizerAttributes, AuthorizerDecision, AuthorizerValue, ResourceCheck
 from pyctrl.cel._parser import NOT_INSTALLED, has_library
+from pyctrl.cel._patch_types import JSON_PATCH, OBJECT, go_formats, object_value_json, type_name_problems, value_json
 from pyctrl.cel._types import BOOL, DYN, INT, NULL, STRING, Type, list_of, map_of, optional_of
-from pyctrl.cel._values import NONE, Optional
+from pyctrl.cel._values import NONE, ObjectValue, Optional
 
 __all__ = [
     "BOOL",
     "DYN",
     "INT",
+    "JSON_PATCH",
     "MATCH_CONDITION",
     "NAMESPACE",
     "NONE",
     "NOT_INSTALLED",
     "NO_OVERLOAD",
     "NULL",
+    "OBJECT",
     "REQUEST",
     "STRING",
     "AuthorizerAttributes",
@@ -51,17 +54,23 @@ __all__ = [
     "DeclType",
     "Environment",
     "EvaluationFailed",
+    "InstantiationFailed",
+    "ObjectValue",
     "Optional",
     "Program",
     "ResourceCheck",
     "Type",
     "ValueReader",
+    "go_formats",
     "has_library",
     "list_of",
     "map_of",
     "object_type",
+    "object_value_json",
     "optional_of",
     "policy_variables",
     "schema_decl_type",
+    "type_name_problems",
+    "value_json",
     "value_reader",
 ]

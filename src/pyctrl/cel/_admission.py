@@ -73,13 +73,18 @@ MATCH_CONDITION: Mapping[str, Type] = {
 
 
 def policy_variables(
-    variables: Mapping[str, Type], *, has_params: bool, has_authorizer: bool = True
+    variables: Mapping[str, Type] | None, *, has_params: bool, has_authorizer: bool = True
 ) -> dict[str, Type]:
-    """Return the variables of a policy's expressions; `variables` are those that the policy has defined so far."""
+    """Return the variables of a policy's expressions.
+
+    Args:
+        variables: The variables that the policy has defined so far; None if it cannot define any.
+    """
     found = {**MATCH_CONDITION, "namespaceObject": NAMESPACE}
     if has_params:
         found["params"] = DYN
     if not has_authorizer:
         found = {name: each for name, each in found.items() if not name.startswith("authorizer")}
-    found["variables"] = object_type("kubernetes.variables", variables)
+    if variables is not None:
+        found["variables"] = object_type("kubernetes.variables", variables)
     return found

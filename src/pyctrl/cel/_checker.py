@@ -31,6 +31,7 @@ from pyctrl.cel._types import (
     NULL,
     STRING,
     UINT,
+    FieldType,
     Substitution,
     Type,
     is_optional,
@@ -243,21 +244,38 @@ class Checker:
         return kind if kind.is_dynamic else known
 
     def _message(self, literal: MapLiteral) -> Type:
-        found = self._type_names.get(literal.message)
-        fields = MESSAGES.get(literal.message)
-        if found is None or fields is None:
-            self.issues.append(Issue(literal.at + len(literal.message), _UNDECLARED.format(literal.message)))
+        where = literal.at + len(literal.message)
+        found = self._message_type(literal.message, where)
+        if found is None:
             return ERROR
+        fields = MESSAGES.get(literal.message, found.fields)
         for entry in literal.entries:
             kind = self._check(entry.value)
+            if entry.is_optional:
+                kind = self._unwrapped(entry.value, kind)
             name = entry.key.value if isinstance(entry.key, Constant) else ""
             wanted = fields.get(name)
             if wanted is None:
                 self._report(entry, f"undefined field '{name}'")
-            elif not self._substitution.fits(kind, wanted):
-                shown = self._final(kind)
-                self._report(entry, f"expected type of field '{name}' is '{wanted}' but provided type is '{shown}'")
+            elif not self._substitution.fits(kind, wanted.type):
+                shown = f"'{wanted.type}' but provided type is '{self._final(kind)}'"
+                self._report(entry, f"expected type of field '{name}' is {shown}")
         return found
+
+    def _message_type(self, name: str, at: int) -> Type | None:
+        """Return the type of a message; report a name that is not one and return None."""
+        named = self._lookup(name)
+        problem = ""
+        if named is None:
+            problem = _UNDECLARED.format(name)
+        elif named.kind != "type":
+            problem = f"'{named}' is not a type"
+        elif named.parameters[0].kind != "object" and name not in MESSAGES:
+            problem = f"'{named.parameters[0]}' is not a message type"
+        if problem or named is None:
+            self.issues.append(Issue(at, problem))
+            return None
+        return named.parameters[0]
 
     # -- loops -------------------------------------------------------------------------------------------------
 
@@ -314,8 +332,9 @@ def _instance(kind: Type, fresh: Mapping[str, Type]) -> Type:
     return Type(kind.kind, kind.name, tuple(_instance(each, fresh) for each in kind.parameters), kind.fields)
 
 
-#: The messages that can be constructed by a literal, and their fields.
-MESSAGES: Mapping[str, Mapping[str, Type]] = {
-    "google.protobuf.Timestamp": {"seconds": INT, "nanos": INT},
-    "google.protobuf.Duration": {"seconds": INT, "nanos": INT},
+_SECONDS = {name: FieldType(name, INT) for name in ("seconds", "nanos")}
+#: The fields of messages that are not objects.
+MESSAGES: Mapping[str, Mapping[str, FieldType]] = {
+    "google.protobuf.Timestamp": _SECONDS,
+    "google.protobuf.Duration": _SECONDS,
 }

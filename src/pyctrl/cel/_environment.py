@@ -8,6 +8,7 @@ from typing import Any
 
 from pyctrl.cel._checker import Checker
 from pyctrl.cel._cost_estimator import estimate_cost
+from pyctrl.cel._cost_planner import CostLimitExceeded, CostPlanner
 from pyctrl.cel._declarations import DeclType
 from pyctrl.cel._errors import EvaluationFailed, compile_failed
 from pyctrl.cel._expressions import Expression
@@ -25,6 +26,7 @@ from pyctrl.cel._library.times import TIMES
 from pyctrl.cel._library.urls import URLS
 from pyctrl.cel._literals import literal_issues
 from pyctrl.cel._parser import parse
+from pyctrl.cel._patch_types import PATCHES, patch_type
 from pyctrl.cel._planner import Closure, Planner
 from pyctrl.cel._signatures import Overload, overloads, read_type
 from pyctrl.cel._types import Type
@@ -69,11 +71,21 @@ TYPE_NAMES: Mapping[str, Type] = {
 }
 
 
+class _PatchTypeNames(dict[str, Type]):
+    """Names of types, with those of the messages of patches."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        found = super().get(name)
+        return found if found is not None else patch_type(name) or default
+
+
 class Program:
     """A compiled expression: its source `text` and the `type` of its value."""
 
     def __init__(self, text: str, expression: Expression, variables: tuple[str, ...]) -> None:
         planner = Planner(variables)
+        self._variables = variables
+        self._cost_plan: tuple[CostPlanner, Closure] | None = None  # made at first use
         self.text = text
         self.expression = expression
         self.type: Type = expression.type
@@ -88,6 +100,32 @@ class Program:
     def estimate_cost(self, root: DeclType) -> int:
         """Return the maximum cost of an evaluation with variables of this type."""
         return estimate_cost(self.expression, root)
+
+    def evaluate_with_cost(self, variables: Mapping[str, Any]) -> tuple[Any, int]:
+        """Evaluate the expression; return the value, or the error of a failed evaluation, and the actual cost."""
+        planner, run = self._costed()
+        frame: list[Any] = [None] * planner.size
+        frame[planner.cost] = 0
+        value: Any = None
+        try:
+            for name, slot in planner.used.items():
+                frame[slot] = variables[name]
+            value = run(frame)
+        except KeyError as error:
+            value = EvaluationFailed(f"no such attribute(s): {error.args[0]}")
+        except EvaluationFailed as failed:
+            value = failed
+        except CostLimitExceeded:
+            value = EvaluationFailed("operation cancelled: actual cost limit exceeded")
+        except RecursionError:
+            value = EvaluationFailed("the value is nested too deeply")
+        return value, frame[planner.cost]
+
+    def _costed(self) -> tuple[CostPlanner, Closure]:
+        if self._cost_plan is None:
+            planner = CostPlanner(self._variables)
+            self._cost_plan = planner, planner.plan(self.expression)
+        return self._cost_plan
 
     def evaluate(self, variables: Mapping[str, Any]) -> Any:
         """Evaluate the expression with these variables.
@@ -112,10 +150,13 @@ class Environment:
 
     Args:
         variables: Name -> type of the variables that expressions may refer to.
+        has_patch_types: Expressions may construct `Object{...}` and `JSONPatch{...}`.
     """
 
-    def __init__(self, variables: Mapping[str, Type]) -> None:
+    def __init__(self, variables: Mapping[str, Type], *, has_patch_types: bool = False) -> None:
         self._variables = dict(variables)
+        self._functions = {**_functions(), **overloads(PATCHES)} if has_patch_types else _functions()
+        self._type_names = _PatchTypeNames(TYPE_NAMES) if has_patch_types else TYPE_NAMES
 
     def compile(self, text: str) -> Program:
         """Compile an expression.
@@ -124,7 +165,7 @@ class Environment:
             CompileFailed: It does not parse, does not type-check, or has an invalid constant.
         """
         expression = parse(text)
-        checker = Checker(self._variables, _functions(), TYPE_NAMES)
+        checker = Checker(self._variables, self._functions, self._type_names)
         checker.check(expression)
         issues = checker.issues or literal_issues(expression)
         if issues:

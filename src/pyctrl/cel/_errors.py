@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["NO_OVERLOAD", "CompileFailed", "EvaluationFailed", "Issue", "compile_failed"]
+__all__ = ["NO_OVERLOAD", "CompileFailed", "EvaluationFailed", "InstantiationFailed", "Issue", "compile_failed"]
 
 
 class CompileFailed(Exception):
     """Raised for an expression that does not parse or type-check. The text is kube-apiserver's."""
+
+
+class InstantiationFailed(CompileFailed):
+    """Raised for an expression that type-checks and still cannot be evaluated: a constant in it is wrong."""
 
 
 class EvaluationFailed(Exception):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed
 from pyctrl.cel._expressions import Call, Comprehension, Constant, Expression, Identifier, ListLiteral
 
-__all__ = ["Loop", "decided", "plan_loop"]
+__all__ = ["Loop", "decided", "general_loop", "plan_loop"]
 
 
 _Closure: TypeAlias = Callable[[list[Any]], Any]
@@ -55,7 +55,12 @@ def plan_loop(planned: Loop, loop: Comprehension, plan: _Plan) -> Callable[[_Clo
         inner = step.arguments[1]
         if isinstance(inner, Call) and (item := _added(inner)) is not None:
             return _collected(planned, plan(step.arguments[0]), plan(item))
-    return _general(planned, None if _is_true(loop.condition) else plan(loop.condition), plan(step))
+    return general_loop(planned, loop, plan)
+
+
+def general_loop(planned: Loop, loop: Comprehension, plan: _Plan) -> Callable[[_Closure], _Closure]:
+    """Plan the body of a loop with its accumulator. The returned function takes the closure of the loop's result."""
+    return _general(planned, None if _is_true(loop.condition) else plan(loop.condition), plan(loop.step))
 
 
 def _is_true(expression: Expression) -> bool:

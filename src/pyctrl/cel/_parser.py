@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Final
 
 from pyctrl.cel._errors import CompileFailed, Issue, compile_failed
-from pyctrl.cel._expressions import Constant, Expression, Select, walk
+from pyctrl.cel._expressions import Constant, Expression, MapLiteral, Select, walk
 from pyctrl.cel._macros import expand
 
 __all__ = ["NOT_INSTALLED", "has_library", "parse"]
@@ -56,14 +57,25 @@ def parse(text: str) -> Expression:
         for each in walk(found)
         if isinstance(each, Constant) and type(each.value) is float and math.isinf(each.value)
     ]
-    issues += [
-        Issue(each.at + 1, "unsupported syntax: '`'")
-        for each in walk(found)
-        if isinstance(each, Select) and text[each.at + 1 : each.at + 2] == "`"
-    ]
+    issues += [Issue(at, "unsupported syntax: '`'") for at in _names_of_fields(found, text) if text[at : at + 1] == "`"]
     if issues:
         raise compile_failed(issues, text)
     return found
+
+
+def _names_of_fields(expression: Expression, text: str) -> Iterator[int]:
+    """Yield where the names of fields start: behind a dot, or before the colon of a message's field."""
+    for each in walk(expression):
+        if isinstance(each, Select):
+            yield each.at + 1
+        elif isinstance(each, MapLiteral) and each.message:
+            yield from (_start_of_field(text, entry.at) for entry in each.entries)
+
+
+def _start_of_field(text: str, colon: int) -> int:
+    """Return where the name before a colon starts."""
+    name = text[:colon].rstrip()
+    return name[:-1].rfind("`") if name.endswith("`") else len(name)
 
 
 @lru_cache(maxsize=1)

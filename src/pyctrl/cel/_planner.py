@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pyctrl.cel._dispatch import resolve_call
-from pyctrl.cel._errors import NO_OVERLOAD, CompileFailed, EvaluationFailed
+from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed, InstantiationFailed
 from pyctrl.cel._expressions import (
     Call,
     Comprehension,
@@ -26,9 +26,10 @@ from pyctrl.cel._library.containers import index_map
 from pyctrl.cel._library.conversions import CONVERSIONS
 from pyctrl.cel._library.times import SECOND
 from pyctrl.cel._loops import Loop, decided, plan_loop
+from pyctrl.cel._patch_types import constructed_value, patch_type
 from pyctrl.cel._values import NONE, Optional, TypeValue, equal
 
-__all__ = ["Closure", "Planner"]
+__all__ = ["Closure", "Frame", "Planner"]
 
 
 Frame: TypeAlias = list[Any]
@@ -49,7 +50,7 @@ class Planner:
         """Return the closure that evaluates an expression.
 
         Raises:
-            CompileFailed: The evaluation of a constant failed.
+            InstantiationFailed: The evaluation of a constant failed.
         """
         match expression:
             case Constant(value=value):
@@ -84,6 +85,8 @@ class Planner:
         found = self._slot(name)
         if found is None:
             value = TypeValue(name.removeprefix("."))
+            if patch_type(value.name) is not None:  # as upstream, which knows these names in messages only
+                raise InstantiationFailed(f"program instantiation failed: reference to undefined type: {value.name}")
             return lambda _frame: value
         slot, may_fail = found
         return _accumulated(slot) if may_fail else lambda frame: frame[slot]
@@ -220,6 +223,8 @@ class Planner:
         return run
 
     def _message(self, literal: MapLiteral) -> Closure:
+        if literal.type.kind == "object":
+            return self._object(literal)
         given = {each.key.value: self.plan(each.value) for each in literal.entries if isinstance(each.key, Constant)}
         make = as_timestamp if literal.message.endswith("Timestamp") else as_duration
 
@@ -228,6 +233,10 @@ class Planner:
             return make(values.get("seconds", 0) * SECOND + values.get("nanos", 0))
 
         return run
+
+    def _object(self, literal: MapLiteral) -> Closure:
+        fields, name = self._map(literal), literal.type.name
+        return lambda frame: constructed_value(name, fields(frame))
 
     def _loop(self, loop: Comprehension) -> Closure:
         ranged, initial = self.plan(loop.range), self.plan(loop.initial)
@@ -239,11 +248,14 @@ class Planner:
             names[loop.second] = (second, False)
         self._scopes.append(names)
         planned = Loop(ranged, initial, accumulator, first, second if loop.second else None)
-        condition_and_step = plan_loop(planned, loop, self.plan)
+        condition_and_step = self._plan_loop(planned, loop)
         self._scopes.pop()
         result = self.plan(loop.result)
         self._scopes.pop()
         return condition_and_step(result)
+
+    def _plan_loop(self, planned: Loop, loop: Comprehension) -> Callable[[Closure], Closure]:
+        return plan_loop(planned, loop, self.plan)
 
 
 _SPECIAL: Mapping[str, Callable[[Planner, Call], Closure]] = {
@@ -337,5 +349,5 @@ def _folded(function: Callable[..., Any], values: Sequence[Any]) -> Closure:
     try:
         value = function(*values)
     except EvaluationFailed as failed:
-        raise CompileFailed(f"program instantiation failed: {failed}") from failed
+        raise InstantiationFailed(f"program instantiation failed: {failed}") from failed
     return lambda _frame: value

@@ -5,7 +5,7 @@ bool, int, float, str, bytes, list, dict and None represent themselves; the data
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -13,6 +13,7 @@ __all__ = [
     "NONE",
     "Duration",
     "MapList",
+    "ObjectValue",
     "Optional",
     "SetList",
     "Timestamp",
@@ -87,6 +88,16 @@ class MapList(list[Value]):
         return tuple(item.get(key) for key in self.keys) if isinstance(item, dict) else None
 
 
+class ObjectValue(dict[str, Value]):
+    """An object that an expression constructed, such as `Object.spec{replicas: 3}`."""
+
+    __slots__ = ("type_name",)
+
+    def __init__(self, fields: Mapping[str, Value], type_name: str) -> None:
+        super().__init__(fields)
+        self.type_name: str = type_name
+
+
 _PLAIN = frozenset((str, int, bool, float, bytes, type(None), Timestamp, Duration, TypeValue, Uint))
 _NUMBERS = frozenset((int, float, Uint))
 
@@ -101,7 +112,7 @@ def equal(left: Value, right: Value) -> bool:
     if isinstance(left, list):
         return isinstance(right, list) and _equal_lists(left, right)
     if kind is dict or isinstance(left, dict):
-        return isinstance(right, dict) and _equal_maps(left, right)
+        return isinstance(right, dict) and _constructed(left) == _constructed(right) and _equal_maps(left, right)
     if kind is Optional and other is Optional:
         if left is NONE or right is NONE:
             return left is right
@@ -118,6 +129,11 @@ def _equal_lists(left: list[Value], right: list[Value]) -> bool:
     if isinstance(left, SetList):
         return all(contains(right, item) for item in left)
     return all(map(equal, left, right))
+
+
+def _constructed(value: dict[Value, Value]) -> str:
+    """Return the type name of a constructed object; it is not equal to a map, nor to an object of another name."""
+    return value.type_name if isinstance(value, ObjectValue) else ""
 
 
 def _equal_maps(left: dict[Value, Value], right: dict[Value, Value]) -> bool:

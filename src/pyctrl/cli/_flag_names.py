@@ -11,7 +11,7 @@ HIDDEN_NAMES = frozenset(
     {
         *("--zap-log-level", "--zap-encoder", "--metrics-cert-path", "--webhook-cert-path"),
         *("--defaulting", "--programmatic-validation", "--conversion"),
-        *("--account", "--kubeconfig-out", "--load", "--out", "--watch-namespaces"),
+        *("--account", "--audit-log-path", "--kubeconfig-out", "--load", "--out", "--watch-namespaces"),
     }
 )
 

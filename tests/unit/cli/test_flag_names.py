@@ -80,7 +80,7 @@ def test_the_names_that_replaced_others_are_the_only_ones() -> None:
     assert {name for name in found if "output" in name or name.endswith("-out")} == {
         *("--output", "--output-dir", "--output-file"),
     }
-    assert {name for name in found if "log-" in name} == {"--log-level", "--log-format"}
+    assert {name for name in found if "log-" in name} == {"--audit-log-format", "--log-format", "--log-level"}
 
 
 def test_short_flags_and_placeholders() -> None:

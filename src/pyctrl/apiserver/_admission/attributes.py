@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._request.request import ResourceRequest
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["CONNECT", "CREATE", "DELETE", "UPDATE", "Attributes", "Kind"]
+__all__ = ["CONNECT", "CREATE", "DELETE", "UPDATE", "Attributes", "Kind", "Reinvocations"]
 
 
 CREATE: Final = "CREATE"
@@ -31,18 +32,29 @@ class Kind(NamedTuple):
 
 
 @dataclass(slots=True, kw_only=True)
-class ReinvocationContext:
-    """The webhooks to invoke again because a later plugin or webhook has changed the object."""
+class Reinvocations:
+    """The webhooks or policies of one plugin to invoke again because a later one has changed the object."""
 
-    round: int = 0
-    is_wanted: bool = False  # a webhook changed the object in the first round
-    invoked: dict[tuple[str, int], None] = field(default_factory=dict)  # webhooks that can be reinvoked
-    required: set[tuple[str, int]] = field(default_factory=set)
+    invoked: dict[Hashable, None] = field(default_factory=dict)  # what can be reinvoked, by key
+    required: set[Hashable] = field(default_factory=set)
     last_output: dict[str, Any] | None = None
 
     def require_all(self) -> None:
-        """Require all webhooks that were invoked so far and can be reinvoked."""
+        """Require all that were invoked so far and can be reinvoked."""
         self.required.update(self.invoked)
+
+
+@dataclass(slots=True, kw_only=True)
+class ReinvocationContext:
+    """The second round of mutating admission."""
+
+    round: int = 0
+    is_wanted: bool = False  # a webhook or policy changed the object in the first round
+    plugins: dict[str, Reinvocations] = field(default_factory=dict)
+
+    def of(self, plugin: str) -> Reinvocations:
+        """Return the reinvocations of a plugin."""
+        return self.plugins.setdefault(plugin, Reinvocations())
 
 
 @dataclass(slots=True, kw_only=True)

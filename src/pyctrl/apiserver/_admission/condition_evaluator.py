@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pyctrl._go.text import aggregate_messages
 from pyctrl.api import Access as RequestAccess
@@ -24,9 +24,10 @@ from pyctrl.cel import (
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["MatchConditionsFailed", "Objects", "match_conditions_hold", "variables_of"]
+__all__ = ["CostBudget", "MatchConditionsFailed", "Objects", "OutOfBudget", "match_conditions_hold", "variables_of"]
 
 
+MATCH_CONDITIONS_BUDGET: Final = 2_500_000  # of the conditions of one webhook or policy, as upstream
 Objects: TypeAlias = tuple[dict[str, Any] | None, dict[str, Any] | None]  # the new one and the old one
 
 
@@ -75,6 +76,30 @@ def _request_access(access: AuthorizerAttributes) -> RequestAccess:
     )
 
 
+class OutOfBudget(Exception):
+    """Raised if the evaluation of expressions costs more than the server allows; the text is kube-apiserver's."""
+
+    def __init__(self) -> None:
+        super().__init__("validation failed due to running out of cost budget, no further validation rules will be run")
+
+
+class CostBudget:
+    """The cost that the expressions of one evaluation may have together."""
+
+    def __init__(self, remaining: int) -> None:
+        self._remaining = remaining
+
+    def spend(self, cost: int) -> None:
+        """Take a cost from the budget.
+
+        Raises:
+            OutOfBudget: The cost is more than what remains.
+        """
+        if cost > self._remaining:
+            raise OutOfBudget
+        self._remaining -= cost
+
+
 class MatchConditionsFailed(Exception):
     """Raised if the evaluation of some conditions failed and none of the others is false."""
 
@@ -87,16 +112,23 @@ def match_conditions_hold(
     """Return whether all conditions are true; a false condition takes precedence over errors of others.
 
     Raises:
-        MatchConditionsFailed: The evaluation of some conditions failed, and none is false.
+        MatchConditionsFailed: The evaluation of some conditions failed, and none is false; or all of them together
+            cost too much.
     """
     failures: list[str] = []
+    budget, values = CostBudget(MATCH_CONDITIONS_BUDGET), list[object]()
     for condition in conditions:
         text = condition["expression"]
+        value, cost = compiled(text).evaluate_with_cost(variables)
+        values.append(value)
         try:
-            if compiled(text).evaluate(variables) is not True:
-                return False
-        except EvaluationFailed as failed:
-            failures.append(f"expression '{text}' resulted in error: {failed}")
+            budget.spend(cost)
+        except OutOfBudget as exceeded:
+            raise MatchConditionsFailed(str(exceeded)) from None
+        if isinstance(value, EvaluationFailed):
+            failures.append(f"expression '{text}' resulted in error: {value}")
+    if any(value is False for value in values):
+        return False
     if failures:
         raise MatchConditionsFailed(aggregate_messages(failures))
     return True

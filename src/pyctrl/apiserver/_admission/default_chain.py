@@ -24,9 +24,11 @@ from pyctrl.apiserver._admission._plugins.node_declared_feature_validator import
 from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcement import (
     OwnerReferencesPermissionEnforcement,
 )
+from pyctrl.apiserver._admission._plugins.param_authorization import ParamAuthorization
 from pyctrl.apiserver._admission._plugins.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from pyctrl.apiserver._admission._plugins.pod_node_selector import PodNodeSelector
 from pyctrl.apiserver._admission._plugins.pod_resize_validator import PodResizeValidator
+from pyctrl.apiserver._admission._plugins.pod_security import PodSecurity
 from pyctrl.apiserver._admission._plugins.pod_toleration_restriction import PodTolerationRestriction
 from pyctrl.apiserver._admission._plugins.pod_topology_labels import PodTopologyLabels
 from pyctrl.apiserver._admission._plugins.priority import Priority
@@ -37,7 +39,9 @@ from pyctrl.apiserver._admission._plugins.storage_object_in_use_protection impor
 from pyctrl.apiserver._admission._plugins.taint_nodes_by_condition import TaintNodesByCondition
 from pyctrl.apiserver._admission.chain import AdmissionChain, DynamicPlugin, Plugin
 from pyctrl.apiserver._admission.matching import MatchContext
+from pyctrl.apiserver._admission.mutating_policy import MutatingAdmissionPolicies
 from pyctrl.apiserver._admission.plugin_names import IN_ORDER
+from pyctrl.apiserver._admission.policy_source import PolicySourceContext
 from pyctrl.apiserver._admission.validating_policy import ValidatingAdmissionPolicies
 from pyctrl.apiserver._admission.versioned_attributes import CustomObjectConverter, VersionConverter
 from pyctrl.apiserver._admission.webhook_call import AdmissionReviewClient
@@ -87,6 +91,7 @@ _PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
     "ServiceAccount": lambda at: ServiceAccount(at.core("serviceaccounts"), at.random),
     "TaintNodesByCondition": lambda _: TaintNodesByCondition(),
     "AlwaysPullImages": lambda _: AlwaysPullImages(),
+    "PodSecurity": lambda at: PodSecurity(at.core("namespaces"), at.core("pods")),
     "PodNodeSelector": lambda at: PodNodeSelector(at.core("namespaces")),
     "Priority": lambda at: Priority(at.storage.collection("scheduling.k8s.io", "priorityclasses")),
     "DefaultTolerationSeconds": lambda _: DefaultTolerationSeconds(),
@@ -129,7 +134,10 @@ def default_admission_chain(
     server = _Server(storage, registry, random, authorizer)
     dynamic = _dynamic_plugins(server, client, conversions)
     return AdmissionChain(
-        [make(server) for name, make in _in_order(_PLUGINS) if name in enabled],
+        [
+            ParamAuthorization(storage, registry, authorizer),
+            *(make(server) for name, make in _in_order(_PLUGINS) if name in enabled),
+        ],
         [plugin for name, plugin in dynamic.items() if name in enabled],
         [make(server) for name, make in _in_order(_LAST_PLUGINS) if name in enabled],
     )
@@ -148,13 +156,13 @@ def _dynamic_plugins(
     storage, registry, authorizer = server.storage, server.registry, server.authorizer
     match_context, versions = MatchContext(registry, server.core("namespaces")), VersionConverter(conversions)
     matcher = WebhookMatcher(match_context, versions, authorizer)
+    policies = PolicySourceContext(storage, registry, match_context)
     review_client = AdmissionReviewClient(client, registry.components, server.random)
     mutating = WebhookConfigurations(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
     validating = WebhookConfigurations(storage.collection(_GROUP, "validatingwebhookconfigurations"))
     return {
+        "MutatingAdmissionPolicy": MutatingAdmissionPolicies(policies, versions, authorizer),
         "MutatingAdmissionWebhook": MutatingAdmissionWebhook(mutating, matcher, review_client, versions),
-        "ValidatingAdmissionPolicy": ValidatingAdmissionPolicies(
-            storage, registry, match_context, versions, authorizer
-        ),
+        "ValidatingAdmissionPolicy": ValidatingAdmissionPolicies(policies, versions, authorizer),
         "ValidatingAdmissionWebhook": ValidatingAdmissionWebhook(validating, matcher, review_client, versions),
     }

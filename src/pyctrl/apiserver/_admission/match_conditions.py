@@ -14,6 +14,7 @@ from pyctrl.cel import (
     NOT_INSTALLED,
     CompileFailed,
     Environment,
+    InstantiationFailed,
     Program,
     Type,
     has_library,
@@ -47,7 +48,6 @@ def validate_conditions(
     """Validate the match conditions of a webhook or policy."""
     if len(conditions) > LIMIT:
         yield too_many(path, len(conditions), LIMIT)
-        return
     seen: set[str] = set()
     for index, condition in enumerate(conditions):
         yield from _condition(condition, f"{path}[{index}]", environment or condition_environment())
@@ -58,7 +58,7 @@ def validate_conditions(
 
 
 def _condition(condition: Mapping[str, JSON], path: str, environment: Environment) -> Iterator[FieldError]:
-    text, name = condition.get("expression") or "", condition.get("name") or ""
+    text, name = (condition.get("expression") or "").strip(), condition.get("name") or ""
     yield from validate_expression(text, f"{path}.expression", environment, BOOL)
     if not name:
         yield required(f"{path}.name")
@@ -83,6 +83,9 @@ def validate_expression(
         return
     try:
         program = environment.compile(text)
+    except InstantiationFailed as failed:
+        yield FieldError("InternalError", f"Internal error: {failed}", path)
+        return
     except CompileFailed as failed:
         yield invalid_value(path, text if shown is None else shown, str(failed))
         return

@@ -1,32 +1,26 @@
-"""Compilation and evaluation of the expressions of a ValidatingAdmissionPolicy."""
+"""Compilation of a policy's expressions, with the variables that the policy defines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from pyctrl.apiserver._admission.attributes import Attributes
-from pyctrl.apiserver._admission.condition_evaluator import (
-    MatchConditionsFailed,
-    Objects,
-    match_conditions_hold,
-    variables_of,
-)
+from pyctrl.apiserver._admission.condition_evaluator import CostBudget, Objects, match_conditions_hold, variables_of
 from pyctrl.cel import Environment, EvaluationFailed, Program, Type, policy_variables
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["PolicyDecision", "PolicyEvaluator", "policy_activation"]
+__all__ = ["BUDGET", "CompositedCompiler", "ExpressionFailed", "policy_activation"]
 
 
-class PolicyDecision(NamedTuple):
-    """A validation that is false or whose evaluation failed."""
+BUDGET: Final = 10_000_000  # of the expressions of one evaluation of a policy, as upstream
 
-    message: str
-    reason: str
-    expression_index: int  # of the validation in the policy
+
+class ExpressionFailed(Exception):
+    """Raised if the evaluation of a policy's expression failed; the text is kube-apiserver's."""
 
 
 def policy_activation(
@@ -49,34 +43,46 @@ class _Variables(dict[str, Any]):
         super().__init__()
         self._programs = programs
         self._context = {**context, "variables": self}
+        self._failed: dict[str, str] = {}
+        self.cost = 0
 
     def __contains__(self, name: object) -> bool:
         return name in self._programs
 
     def __missing__(self, name: str) -> Any:
-        value = self[name] = self._programs[name].evaluate(self._context)
-        return value
+        if name not in self._failed:
+            value, cost = self._programs[name].evaluate_with_cost(self._context)
+            self.cost += cost
+            if not isinstance(value, EvaluationFailed):
+                self[name] = value
+                return value
+            self._failed[name] = f'composited variable "{name}" fails to evaluate: {value}'
+        raise EvaluationFailed(self._failed[name])
+
+    def take_cost(self) -> int:
+        """Return the cost of the variables that were evaluated since the last call."""
+        cost, self.cost = self.cost, 0
+        return cost
 
 
-class PolicyEvaluator:
+class CompositedCompiler:
     """Compiled expressions of one policy.
 
     Raises:
-        CompileFailed: An expression does not compile. The validation of the policy rejects these.
+        CompileFailed: A variable does not compile. The validation of the policy rejects these.
     """
 
-    def __init__(self, spec: Mapping[str, Any]) -> None:
+    def __init__(self, spec: Mapping[str, Any], *, has_patch_types: bool = False) -> None:
         self._conditions = spec.get("matchConditions") or ()
-        self._validations = spec.get("validations") or ()
-        self._annotations = spec.get("auditAnnotations") or ()
-        has_params = bool(spec.get("paramKind"))
+        has_params = spec.get("paramKind") is not None
         types: dict[str, Type] = {}
         self._variables: dict[str, Program] = {}
         for variable in spec.get("variables") or ():
             environment = Environment(policy_variables(types, has_params=has_params))
             program = self._variables[variable["name"]] = environment.compile(variable["expression"])
             types[variable["name"]] = program.type
-        self._environment = Environment(policy_variables(types, has_params=has_params))
+        variables = policy_variables(types, has_params=has_params)
+        self._environment = Environment(variables, has_patch_types=has_patch_types)
         self._compiled: dict[str, Program] = {}
 
     def _program(self, text: str) -> Program:
@@ -84,46 +90,31 @@ class PolicyEvaluator:
             self._compiled[text] = self._environment.compile(text)
         return self._compiled[text]
 
-    def failures(self, context: dict[str, Any], *, fails: bool) -> list[PolicyDecision]:
-        """Return the failed validations and, with `fails` (failurePolicy Fail), the errors of evaluations."""
-        context["variables"] = _Variables(self._variables, context)
-        try:
-            if not match_conditions_hold(self._conditions, context, self._program):
-                return []
-        except MatchConditionsFailed as failed:
-            return [PolicyDecision(str(failed), "", 0)] if fails else []
-        found: list[PolicyDecision] = []
-        for index, validation in enumerate(self._validations):
-            text = validation["expression"]
-            try:
-                if self._program(text).evaluate(context) is not True:
-                    found.append(
-                        PolicyDecision(self._message(validation, context), validation.get("reason", ""), index)
-                    )
-            except EvaluationFailed as failed:
-                if fails:
-                    found.append(PolicyDecision(f"expression '{text}' resulted in error: {failed}", "", index))
-        return found
+    def activation(self, context: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the variables of expressions that are evaluated together, with those that the policy defines."""
+        return {**context, "variables": _Variables(self._variables, context)}
 
-    def _message(self, validation: Mapping[str, Any], context: Mapping[str, Any]) -> str:
-        """Return the message of a failed validation: its messageExpression's, its message, or its expression."""
-        plain = validation.get("message") or f"failed expression: {validation['expression'].strip()}"
-        text = validation.get("messageExpression")
-        if not text:
-            return str(plain)
-        try:
-            message = self._program(text).evaluate(context)
-        except EvaluationFailed:
-            return str(plain)
-        is_usable = isinstance(message, str) and message.strip() and "\n" not in message
-        return str(message).strip() if is_usable else str(plain)
+    def matches(self, context: Mapping[str, Any]) -> bool:
+        """Return whether the match conditions hold. They do not see the namespace.
 
-    def annotations(self, context: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the audit annotations of the policy."""
-        for annotation in self._annotations:
-            try:
-                value = self._program(annotation["valueExpression"]).evaluate(context)
-            except EvaluationFailed:
-                continue
-            if isinstance(value, str) and value:
-                yield annotation["key"], value
+        Raises:
+            MatchConditionsFailed: The evaluation of some conditions failed, and none is false.
+        """
+        if not self._conditions:
+            return True
+        activation = self.activation({**context, "namespaceObject": None})
+        return match_conditions_hold(self._conditions, activation, lambda text: self._program(text.strip()))
+
+    def evaluate(self, text: str, activation: Mapping[str, Any], budget: CostBudget) -> Any:
+        """Return the value of an expression, and take its cost and that of its variables from the budget.
+
+        Raises:
+            ExpressionFailed: The evaluation failed.
+            OutOfBudget: It costs too much.
+        """
+        value, cost = self._program(text).evaluate_with_cost(activation)
+        budget.spend(activation["variables"].take_cost())
+        budget.spend(cost)
+        if isinstance(value, EvaluationFailed):
+            raise ExpressionFailed(f"expression '{text}' resulted in error: {value}") from value
+        return value

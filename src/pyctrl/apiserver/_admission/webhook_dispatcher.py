@@ -87,16 +87,17 @@ class MutatingAdmissionWebhook(_AdmissionWebhook):
         """Call each webhook that matches, in the order of the configurations' names."""
         if is_exempt(attributes):
             return
-        context = attributes.reinvocation
-        if context.round and context.last_output != attributes.object:
+        context = attributes.reinvocation.of("MutatingAdmissionWebhook")
+        is_again = bool(attributes.reinvocation.round)
+        if is_again and context.last_output != attributes.object:
             context.require_all()  # a later plugin has changed the webhooks' output
         for index, hook in enumerate(self._hooks.all()):
             wanted = await self._matcher.wanted(hook, attributes)
-            if wanted is None or (context.round and hook.key not in context.required):
+            if wanted is None or (is_again and hook.key not in context.required):
                 continue
             if await self._changes(hook, attributes, wanted, index):
                 context.require_all()
-                context.is_wanted = True
+                attributes.reinvocation.is_wanted = True
             if hook.reinvocable:
                 context.invoked[hook.key] = None
         context.last_output = copy.deepcopy(attributes.object)

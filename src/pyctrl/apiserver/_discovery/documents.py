@@ -51,8 +51,23 @@ class NonResourcePaths:
             return statusz_response(accept, self._started, VERSION)
         if self._metrics is not None and (found := self._metrics.find_response(path, VERSION)) is not None:
             return found
-        if method not in ("GET", "HEAD"):
+        response = self._document(path, parts, accept)
+        if method != "GET" and response.status == 200 and not self._has_any_method(parts, method):
             raise method_not_allowed()
+        return response
+
+    def _has_any_method(self, parts: list[str], method: str) -> bool:
+        """Return whether a document is the response to a method other than GET.
+
+        As upstream, where only built-in group versions, and few other documents, check the method.
+        """
+        if parts[:1] == ["apis"] and len(parts) == 3:
+            return not self._registry.is_builtin_group(parts[1])
+        if parts[:1] in (["api"], ["version"]):
+            return False
+        return method == "HEAD" or not parts or parts[0] in ("apis", "openapi")
+
+    def _document(self, path: str, parts: list[str], accept: str) -> Response:
         if self._epoch != self._registry.epoch:
             self._epoch = self._registry.epoch
             self._encoded.clear()

@@ -43,7 +43,7 @@ from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["server_side_apply"]
+__all__ = ["merge_values", "server_side_apply"]
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 
@@ -75,7 +75,7 @@ def server_side_apply(
     last = managed.find(manager)
     applied = recursive_difference(to_field_set(node, patch), reset)
     managed.put(manager, applied, last.time if last else None)  # with metadata itself: pruning must keep it
-    new: dict[str, JSON] = _merged(node, before, patch)
+    new: dict[str, JSON] = merge_values(node, before, patch)
     if last is not None and last.fields:
         new = _pruned(node, new, managed, recursive_difference(last.fields, reset))
     applied = strip_meta(applied)
@@ -138,7 +138,7 @@ def _conflict(clashes: list[tuple[ManagedEntry, FieldSet]]) -> answers.StatusErr
 # -- merge -----------------------------------------------------------------------------------------------------
 
 
-def _merged(node: SchemaNode | None, live: JSON, patch: JSON) -> JSON:
+def merge_values(node: SchemaNode | None, live: JSON, patch: JSON) -> JSON:
     """Merge the patch into the live value: maps by key, keyed lists by item, everything else as a whole.
 
     A null does not replace a granular value.
@@ -152,7 +152,7 @@ def _merged(node: SchemaNode | None, live: JSON, patch: JSON) -> JSON:
     merged = dict(live)
     for key, value in patch.items():
         child = node.child(key) if node is not None else None
-        merged[key] = _merged(child, live[key], value) if key in live else copied(value)
+        merged[key] = merge_values(child, live[key], value) if key in live else copied(value)
     return merged
 
 
@@ -174,7 +174,7 @@ def _merged_list(node: SchemaNode, live: list[JSON], patch: list[JSON]) -> list[
         if shared and shared[0] == key:
             shared.popleft()
         is_new = key not in known or key in repeated
-        merged.append(copied(theirs[key]) if is_new else _merged(node.items, known[key], theirs[key]))
+        merged.append(copied(theirs[key]) if is_new else merge_values(node.items, known[key], theirs[key]))
 
     for key, each in ours:
         if key not in theirs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyctrl._go.text import quoted
 from pyctrl.apiserver import _errors as answers
@@ -13,8 +13,18 @@ from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["check_configuration"]
+__all__ = ["GoValue", "check_configuration", "typed_problems"]
 
+
+class GoValue(NamedTuple):
+    """A value that JSON does not have, as Go shows it in errors: its type, and its formats `%v` and `%#v`."""
+
+    type: str
+    plain: str
+    syntax: str
+
+
+_OMITS_KEYS = "associative list with keys has an element that omits all key fields"
 _EVERY_KIND = ("apiVersion", "kind", "metadata")
 _SCALARS = {"string": (str,), "boolean": (bool,), "integer": (int, float), "number": (int, float)}
 _GO_TYPES = {str: "string", bool: "bool", int: "int64", float: "float64"}
@@ -26,13 +36,21 @@ def check_configuration(patch: dict[str, JSON], type: ResourceType) -> None:
     Raises:
         StatusError: 500, with all problems.
     """
-    found = list(_problems(type.schema, patch, ""))
-    if found:
+    if problems := typed_problems(type.schema, patch):
         metadata = patch.get("metadata") or {}
         name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-        problems = found[0] if len(found) == 1 else "\n  ".join(("errors:", *found))
         kind = f"{type.group}/{type.version}, Kind={type.kind}"
         raise answers.unknown_error(f"failed to create typed patch object ({name}; {kind}): {problems}")
+
+
+def typed_problems(node: SchemaNode | None, value: JSON, *, needs_keys: bool = True) -> str:
+    """Return why a configuration does not fit its schema, with all problems; "" if it does.
+
+    Args:
+        needs_keys: Items of a list of type map need a key. Without it an absent key is the zero of its type.
+    """
+    found = [text for text in _problems(node, value, "") if needs_keys or _OMITS_KEYS not in text]
+    return "\n  ".join(("errors:", *found)) if len(found) > 1 else "".join(found)
 
 
 def _problems(node: SchemaNode | None, value: JSON, path: str) -> Iterator[str]:
@@ -101,10 +119,7 @@ def _missing_key_problem(node: SchemaNode, value: JSON) -> str:
             return "associative list with keys may not have non-map elements"
         if not item_element(node, 0, value).startswith("k:"):
             names = " ".join(f'"{name}"' for name in node.map_keys)
-            return (
-                f"associative list with keys has an element that omits all key fields [{names}] "
-                "(and doesn't have default values for any key fields)"
-            )
+            return f"{_OMITS_KEYS} [{names}] (and doesn't have default values for any key fields)"
         return ""
     if isinstance(value, dict):
         return "associative list without keys has an element that's a map type"
@@ -117,6 +132,8 @@ def _missing_key_problem(node: SchemaNode, value: JSON) -> str:
 
 
 def _go_type(value: JSON) -> str:
+    if isinstance(value, GoValue):
+        return value.type
     if isinstance(value, dict):
         return "map[string]interface {}"
     return "[]interface {}" if isinstance(value, list) else _GO_TYPES[type(value)]
@@ -124,6 +141,8 @@ def _go_type(value: JSON) -> str:
 
 def _go_syntax(value: JSON) -> str:
     """Return a value in Go's `%#v` format."""
+    if isinstance(value, GoValue):
+        return value.syntax
     if isinstance(value, dict):
         inside = ", ".join(f"{quoted(key)}:{_go_syntax(value[key])}" for key in sorted(value))
         return f"map[string]interface {{}}{{{inside}}}"
@@ -142,6 +161,8 @@ def _go_value(value: JSON) -> str:
 
 def _go_plain(value: JSON) -> str:
     """Return a value in Go's `%v` format."""
+    if isinstance(value, GoValue):
+        return value.plain
     if isinstance(value, dict):
         return f"map[{' '.join(f'{key}:{_go_plain(value[key])}' for key in sorted(value))}]"
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""Audit log: one `audit.k8s.io/v1` Event for every request, as kube-apiserver writes them.
+"""Audit log: `audit.k8s.io/v1` Events of requests, as kube-apiserver writes them.
 
-Only the stage ResponseComplete is logged; a watch completes when it ends. Levels and fields match those of a
-kube-apiserver 1.36 that logs to a file.
+Without a policy one event is logged for each request, when it is complete; a watch completes when it ends. A policy
+selects requests, levels and stages. Levels and fields match those of a kube-apiserver 1.36 that logs to a file.
 """
 
 from __future__ import annotations
@@ -9,29 +9,23 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from enum import Enum
+from datetime import datetime
 from random import Random
-from typing import Any
+from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
 import msgspec
 
 from pyctrl._clock import now
+from pyctrl._go.text import quoted
 from pyctrl.api import format_micro_time
 from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
+from pyctrl.apiserver._filters.audit_policy import AuditLevel, AuditPolicy, AuditStage, RequestAuditConfig
 from pyctrl.apiserver._meta.system_fields import new_uid
 from pyctrl.apiserver._request.request_context import RequestContext
 
-__all__ = ["AuditLevel", "AuditLog"]
-
-
-class AuditLevel(Enum):
-    """The amount of data that is logged for a request."""
-
-    METADATA = "Metadata"  # user, resource, verb, times, response status
-    REQUEST = "Request"  # and the request body, except of sensitive resources
-    REQUEST_RESPONSE = "RequestResponse"  # and request and response bodies of all resources
+__all__ = ["AuditLog"]
 
 
 # The resources that the audit policies of Kubernetes' documentation and of its GCE scripts log at Metadata.
@@ -45,14 +39,21 @@ _SENSITIVE = frozenset(
 )
 
 
-class AuditLog:
-    """Writer of one audit event for each request.
+#: Without a policy only this stage is logged.
+_WITHOUT_POLICY: Final = frozenset((AuditStage.REQUEST_RECEIVED, AuditStage.RESPONSE_STARTED))
 
-    At level Request, Secrets, ConfigMaps, TokenReviews and service account tokens are logged at Metadata, as by the
-    policies that Kubernetes recommends. RequestResponse logs all bodies.
+
+class AuditLog:
+    """Writer of the audit events of requests.
+
+    Without a policy, at level Request, Secrets, ConfigMaps, TokenReviews and service account tokens are logged at
+    Metadata, as by the policies that Kubernetes recommends. RequestResponse logs all bodies.
 
     Args:
-        write: Takes one event as a line of JSON, including the line feed.
+        write: Takes one event as a line, including the line feed.
+        level: The level of all requests, if there is no policy.
+        policy: The rules that select level and stages of each request.
+        format: `json`, or kube-apiserver's `legacy` text.
         random: Source of audit ids for requests without the header ``Audit-ID``.
     """
 
@@ -61,71 +62,124 @@ class AuditLog:
         write: Callable[[bytes], object],
         *,
         level: AuditLevel = AuditLevel.METADATA,
+        policy: AuditPolicy | None = None,
+        format: Literal["json", "legacy"] = "json",
         random: Random | None = None,
     ) -> None:
         self._write = write
         self._level = level
+        self._policy = policy
+        self._encode = _legacy_line if format == "legacy" else msgspec.json.encode
         self._random = random or Random()
 
     def completed(self, context: RequestContext, response: Response) -> Response:
-        """Write the event of a request; of a stream or an upgraded connection, when it has ended."""
-        if isinstance(response.body, bytes):
-            self._record(context, response)
+        """Write the events of a request; the last one of a stream or an upgraded connection when it has ended."""
+        config = self._config_of(context) if self._policy is None else self._policy.evaluate(context)
+        if config.level is AuditLevel.NONE:
             return response
-        if isinstance(response.body, Upgrade):
-            return replace(response, body=self._record_after(response.body, context, response))
-        return replace(response, body=self._record_at_end(response.body, context, response))
+        record = _Record(self, context, response, config, context.headers.get("audit-id") or new_uid(self._random))
+        if context.user is None and self._policy is not None:
+            record.write(AuditStage.RESPONSE_STARTED)  # as upstream: the only event of a failed authentication
+            return response
+        record.write(AuditStage.REQUEST_RECEIVED)
+        if isinstance(response.body, bytes):
+            record.write(AuditStage.RESPONSE_COMPLETE)
+            return response
+        record.write(AuditStage.RESPONSE_STARTED)
+        return replace(response, body=record.completed_after(response.body))
 
-    async def _record_at_end(
-        self, body: AsyncGenerator[bytes, None], context: RequestContext, response: Response
-    ) -> AsyncGenerator[bytes, None]:
+    def _config_of(self, context: RequestContext) -> RequestAuditConfig:
+        level, target = self._level, context.target
+        if level is AuditLevel.REQUEST and target is not None:
+            is_sensitive = (target.group, target.resource, target.subresource) in _SENSITIVE
+            level = AuditLevel.METADATA if is_sensitive else level
+        return RequestAuditConfig(level=level, omit_stages=_WITHOUT_POLICY)
+
+    def write(self, event: dict[str, Any]) -> None:
+        """Write one event."""
+        self._write(self._encode({key: value for key, value in event.items() if value is not None}) + b"\n")
+
+
+class _Record:
+    """The events of one request, which share their id."""
+
+    def __init__(
+        self, log: AuditLog, context: RequestContext, response: Response, config: RequestAuditConfig, audit_id: str
+    ) -> None:
+        self._log, self._context, self._response = log, context, response
+        self._config, self._id = config, audit_id
+
+    def write(self, stage: AuditStage) -> None:
+        """Write the event of a stage, unless the policy omits it."""
+        if stage in self._config.omit_stages:
+            return
+        context = self._context
+        is_received = stage is AuditStage.REQUEST_RECEIVED
+        query = urlencode(list(context.query))
+        request_object = None if is_received else _decode_json(context.body)
+        event: dict[str, Any] = {
+            "kind": "Event",
+            "apiVersion": "audit.k8s.io/v1",
+            "level": self._config.level.value,
+            "auditID": self._id,
+            "stage": stage.value,
+            "requestURI": f"{context.path}?{query}" if query else context.path,
+            "verb": context.target.verb(context.method, context.query.first)
+            if context.target
+            else context.method.lower(),
+            **_users(context, has_impersonated=not is_received),
+            "sourceIPs": [context.peer.address] if context.peer else None,
+            "userAgent": context.headers.get("user-agent"),
+            "objectRef": _object_ref(context, request_object),
+            **({} if is_received else self._response_fields(request_object)),
+            "requestReceivedTimestamp": format_micro_time(context.received),
+            "stageTimestamp": format_micro_time(context.received if is_received else now()),
+            "annotations": None if is_received else _annotations(context) or None,
+        }
+        self._log.write(event)
+
+    def _response_fields(self, request_object: Any) -> dict[str, Any]:
+        response_object = _decode_json(self._response.body)
+        found = _objects(self._config.level, self._context, request_object, response_object)
+        if self._config.omit_managed_fields:
+            found = {name: _without_managed_fields(each) for name, each in found.items()}
+        return {"responseStatus": _status(self._response, response_object), **found}
+
+    def completed_after(self, body: AsyncGenerator[bytes, None] | Upgrade) -> AsyncGenerator[bytes, None] | Upgrade:
+        """Return the body of a stream or upgraded connection that writes the last event at its end."""
+        return self._upgraded(body) if isinstance(body, Upgrade) else self._streamed(body)
+
+    async def _streamed(self, body: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
         try:
             async with aclosing(body) as chunks:
                 async for chunk in chunks:
                     yield chunk
         finally:
-            self._record(context, response)
+            self.write(AuditStage.RESPONSE_COMPLETE)
 
-    def _record_after(self, upgrade: Upgrade, context: RequestContext, response: Response) -> Upgrade:
+    def _upgraded(self, upgrade: Upgrade) -> Upgrade:
         async def serve(connection: UpgradedConnection) -> None:
             try:
                 await upgrade.serve(connection)
             finally:
-                self._record(context, response)
+                self.write(AuditStage.RESPONSE_COMPLETE)
 
         return Upgrade(serve)
 
-    def _record(self, context: RequestContext, response: Response) -> None:
-        request_object, response_object, ended = _decode_json(context.body), _decode_json(response.body), now()
-        query, level = urlencode(list(context.query)), self._level_of(context)
-        event: dict[str, Any] = {
-            "kind": "Event",
-            "apiVersion": "audit.k8s.io/v1",
-            "level": level.value,
-            "auditID": context.headers.get("audit-id") or new_uid(self._random),
-            "stage": "ResponseComplete",
-            "requestURI": f"{context.path}?{query}" if query else context.path,
-            "verb": context.target.verb(context.method, context.query.first)
-            if context.target
-            else context.method.lower(),
-            **_users(context),
-            "sourceIPs": [context.peer.address] if context.peer else None,
-            "userAgent": context.headers.get("user-agent"),
-            "objectRef": _object_ref(context, request_object),
-            "responseStatus": _status(response, response_object),
-            **_objects(level, context, request_object, response_object),
-            "requestReceivedTimestamp": format_micro_time(context.received),
-            "stageTimestamp": format_micro_time(ended),
-            "annotations": _annotations(context) or None,
-        }
-        self._write(msgspec.json.encode({key: value for key, value in event.items() if value is not None}) + b"\n")
 
-    def _level_of(self, context: RequestContext) -> AuditLevel:
-        target = context.target
-        if self._level is AuditLevel.REQUEST and target is not None:
-            is_sensitive = (target.group, target.resource, target.subresource) in _SENSITIVE
-            return AuditLevel.METADATA if is_sensitive else self._level
-        return self._level
+def _without_managed_fields(obj: Any) -> Any:
+    """Return an object, a list or a table without the managed fields of its objects."""
+    if not isinstance(obj, dict):
+        return obj
+    found = dict(obj)
+    if isinstance(metadata := obj.get("metadata"), dict):
+        found["metadata"] = {key: each for key, each in metadata.items() if key != "managedFields"}
+    if isinstance(items := obj.get("items"), list):
+        found["items"] = [_without_managed_fields(each) for each in items]
+    if obj.get("kind") == "Table":
+        rows = obj.get("rows") or ()
+        found["rows"] = [{**row, "object": _without_managed_fields(row.get("object"))} for row in rows]
+    return found
 
 
 def _objects(level: AuditLevel, context: RequestContext, request_object: Any, response_object: Any) -> dict[str, Any]:
@@ -147,11 +201,11 @@ def _decode_json(body: object) -> Any:
         return None
 
 
-def _users(context: RequestContext) -> dict[str, Any]:
+def _users(context: RequestContext, *, has_impersonated: bool) -> dict[str, Any]:
     """Return the users of a request; an empty user if its authentication failed."""
     if context.user is None:
         return {"user": {}}
-    user = context.impersonated_user
+    user = context.impersonated_user if has_impersonated else None
     impersonated = None if user is None or user is context.user else _user_fields(user)
     return {"user": _user_fields(context.user), "impersonatedUser": impersonated}
 
@@ -165,15 +219,19 @@ def _object_ref(context: RequestContext, request_object: Any) -> dict[str, str] 
     target = context.target
     if target is None:
         return None
-    metadata = request_object.get("metadata") if isinstance(request_object, dict) else None
-    named = metadata.get("name") if isinstance(metadata, dict) and context.method == "POST" else None
+    given = request_object.get("metadata") if isinstance(request_object, dict) else None
+    metadata = {key: each for key, each in given.items() if isinstance(each, str)} if isinstance(given, dict) else {}
+    if context.method not in ("POST", "PUT"):
+        metadata = {}  # a patch is not an object, and options have no names
     is_namespace = (target.group, target.resource) == ("", "namespaces")
     reference = {
         "resource": target.resource,
         "namespace": target.namespace or (target.name if is_namespace else ""),
-        "name": target.name or (named if isinstance(named, str) else ""),
+        "name": target.name or metadata.get("name", ""),
+        "uid": metadata.get("uid", ""),
         "apiGroup": target.group,
         "apiVersion": target.version,
+        "resourceVersion": metadata.get("resourceVersion", ""),
         "subresource": target.subresource,
     }
     return {key: value for key, value in reference.items() if value}
@@ -194,3 +252,40 @@ def _annotations(context: RequestContext) -> dict[str, str]:
         return context.annotations
     decided = {"authorization.k8s.io/decision": context.decision, "authorization.k8s.io/reason": context.reason}
     return {**decided, **context.annotations}
+
+
+# -- legacy format -----------------------------------------------------------------------------------------------
+
+
+def _legacy_line(event: dict[str, Any]) -> bytes:
+    """Return an event as kube-apiserver's line of text."""
+    user, other = event["user"], event.get("impersonatedUser")
+    fields = {
+        "id": event["auditID"],
+        "stage": event["stage"],
+        "ip": (event.get("sourceIPs") or ["<unknown>"])[0],
+        "method": event["verb"],
+        "user": user.get("username", "<none>"),
+        "groups": _groups(user.get("groups")) or "<none>",
+        "as": other.get("username", "") if other else "<self>",
+        "asgroups": (_groups(other.get("groups")) if other else "") or "<lookup>",
+        "user-agent": event.get("userAgent", ""),
+        "namespace": (event.get("objectRef") or {}).get("namespace", "<none>"),
+        "uri": event["requestURI"],
+    }
+    status = event.get("responseStatus")
+    code = str(status["code"]) if status else "<deferred>"
+    received = datetime.fromisoformat(event["requestReceivedTimestamp"])
+    shown = " ".join(f"{name}={quoted(value)}" for name, value in fields.items())
+    return f'{_rfc3339(received)} AUDIT: {shown} response="{code}"'.encode()
+
+
+def _groups(groups: list[str] | None) -> str:
+    return ",".join(map(quoted, groups or ()))
+
+
+def _rfc3339(received: datetime) -> str:
+    """Return a time as in Go's RFC3339Nano: without trailing zeros."""
+    whole = received.strftime("%Y-%m-%dT%H:%M:%S")
+    fraction = f".{received.microsecond:06d}".rstrip("0") if received.microsecond else ""
+    return f"{whole}{fraction}Z"

@@ -14,7 +14,7 @@ from typing import Any
 
 from pyctrl._json import json_equal
 
-__all__ = ["PatchFailed", "apply_json_patch"]
+__all__ = ["PatchFailed", "PatchTestFailed", "apply_json_patch"]
 
 _MISSING = "missing value"
 _INVALID_INDEX = "invalid index referenced"
@@ -25,6 +25,10 @@ _KINDS = ("add", "remove", "replace", "move", "test", "copy")
 
 class PatchFailed(Exception):
     """A patch that does not apply, with the error message of the library."""
+
+
+class PatchTestFailed(PatchFailed):
+    """A patch with a `test` whose value differs."""
 
 
 def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
@@ -50,7 +54,8 @@ class _JSONPatcher:
         if kind not in _KINDS:
             raise PatchFailed(f"Unexpected kind: {kind}")
         if not isinstance(path, str):
-            raise PatchFailed(f"{kind} operation failed to decode path: {_MISSING}")
+            detail = "operation missing path field: " if kind in ("replace", "test") else ""
+            raise PatchFailed(f"{kind} operation failed to decode path: {detail}{_MISSING}")
         if kind in ("move", "copy"):
             self._transfer(kind, operation, path)
         else:
@@ -87,12 +92,13 @@ class _JSONPatcher:
                 raise PatchFailed(f"error in test for path: '{path}': {_out_of_range(key)}")
         # The library compares the texts of scalars.
         if not json_equal(None if found is _ABSENT else found, value):
-            raise PatchFailed(f"testing value {path} failed: test failed")
+            raise PatchTestFailed(f"testing value {path} failed: test failed")
 
     def _transfer(self, kind: str, operation: Mapping[str, Any], path: str) -> None:
         source = operation.get("from")
         if not isinstance(source, str):
-            raise PatchFailed(f"{kind} operation failed to decode from: {_MISSING}")
+            why = f"operation, missing from field: {_MISSING}"
+            raise PatchFailed(f"{kind} operation failed to decode from: {why}")
         place, key = self._find(source, f"{kind} operation does not apply: doc is missing from path: {source}")
         context = f"error in move for path: '{key}'" if kind == "move" else f"error in copy for from: '{source}'"
         if kind == "move":

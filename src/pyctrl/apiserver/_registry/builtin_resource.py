@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._kubelet import KubeletServer
     from pyctrl.apiserver._registry.table_cells import Cells
 
-__all__ = ["BuiltinResource", "RESTContext", "RESTFactory", "builtin_resources"]
+__all__ = ["REST_METHODS", "BuiltinResource", "RESTContext", "RESTFactory", "builtin_resources"]
 
 _PACKAGE: Final = "pyctrl.apiserver._registry"
 _DECLARES_NOTHING: Final = frozenset(("policy_expressions",))  # not imported: loads CEL, which few servers need
@@ -40,9 +40,20 @@ class RESTContext(msgspec.Struct, frozen=True, eq=False):
     kubelets: Mapping[str, KubeletServer] = {}
 
 
-#: Makes the handler of a subresource for one server. Its methods get, create, replace and patch answer GET, POST, PUT
-#: and PATCH: each takes the request and returns the response, or a coroutine for it. The others are not allowed (405).
+#: Makes the handler of a subresource for one server. Its methods answer those of HTTP, by `REST_METHODS`: each takes
+#: the request and returns the response, or a coroutine for it. Methods that it lacks are not allowed (405).
 RESTFactory: TypeAlias = Callable[[RESTContext], object]
+
+#: The methods of handlers of subresources. Only proxies have the last three.
+REST_METHODS: Final[Mapping[str, str]] = {
+    "GET": "get",
+    "POST": "create",
+    "PUT": "replace",
+    "PATCH": "patch",
+    "DELETE": "delete",
+    "HEAD": "head",
+    "OPTIONS": "options",
+}
 
 
 class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):

@@ -18,6 +18,7 @@ from pyctrl.apiserver._registry._pods.quality_of_service import quality_of_servi
 from pyctrl.apiserver._registry._pods.resize import RESIZE
 from pyctrl.apiserver._registry._pods.table import pod_cells, pod_row_conditions
 from pyctrl.apiserver._registry._pods.validation import validate_pod
+from pyctrl.apiserver._registry._proxy.handler import PodProxyREST
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of
@@ -100,6 +101,7 @@ RESOURCES: Final = (
             "exec": ExecREST,
             "log": LogREST,
             "portforward": PortForwardREST,
+            "proxy": PodProxyREST,
         },
     ),
     BuiltinResource(

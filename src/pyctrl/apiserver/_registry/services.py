@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from pyctrl._validation import names
+from pyctrl.apiserver._registry._proxy.handler import ServiceProxyREST
 from pyctrl.apiserver._registry._services.allocation import ServiceAllocator, node_ports
 from pyctrl.apiserver._registry._services.types import (
     has_address,
@@ -183,6 +184,11 @@ def _new_strategy() -> Strategy:
 
 RESOURCES: Final = (
     BuiltinResource(
-        group="", kind="Service", strategy=_new_strategy, cells=_service_cells, storage_prefix="services/specs"
+        group="",
+        kind="Service",
+        strategy=_new_strategy,
+        cells=_service_cells,
+        rest={"proxy": ServiceProxyREST},
+        storage_prefix="services/specs",
     ),
 )

@@ -80,6 +80,10 @@ class ServedResources:
         """Return whether a group version is served, or its group is built in."""
         return group in self._builtin_groups or version in self.group_versions.get(group, ())
 
+    def is_builtin_group(self, group: str) -> bool:
+        """Return whether a group is built in: unknown paths below it are answered by its API server."""
+        return group in self._builtin_groups
+
     def is_registered(self, api_version: str, kind: str) -> bool:
         """Return whether kube-apiserver's own scheme has a kind.
 

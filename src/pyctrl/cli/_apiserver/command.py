@@ -88,7 +88,11 @@ def apiserver(
     data: Annotated[Path | None, Parameter(group=STORAGE, metavar="DIR")] = None,
     fsync: Annotated[bool, Parameter(group=STORAGE)] = False,
     history: Annotated[int, Parameter(group=STORAGE, metavar="EVENTS", validator=Number(gte=1))] = HISTORY,
-    audit: Annotated[Path | None, Parameter(group=WATCHING, metavar="FILE")] = None,
+    audit: Annotated[
+        Path | None, Parameter(name=("--audit", "--audit-log-path"), group=WATCHING, metavar="FILE")
+    ] = None,
+    audit_policy_file: Annotated[Path | None, Parameter(group=WATCHING, metavar="FILE")] = None,
+    audit_log_format: Annotated[Literal["json", "legacy"], Parameter(group=WATCHING, metavar="FORMAT")] = "json",
     audit_level: Annotated[
         Literal["Metadata", "Request", "RequestResponse"], Parameter(group=WATCHING, metavar="LEVEL")
     ] = "Metadata",
@@ -153,6 +157,11 @@ def apiserver(
     audit
         Append an `audit.k8s.io/v1` Event per request to this file, one JSON object per line. A new file is readable by
         its owner only.
+    audit_policy_file
+        The audit policy, in kube-apiserver's format, that selects requests, levels and stages. Without it, the
+        response of every request is logged at `--audit-level`.
+    audit_log_format
+        json, or legacy for kube-apiserver's lines of text.
     audit_level
         How much of each request to audit. Only RequestResponse logs Secrets, ConfigMaps and tokens.
     """
@@ -182,6 +191,8 @@ def apiserver(
         fsync=fsync,
         history=history,
         audit=audit,
+        audit_policy_file=audit_policy_file,
+        audit_log_format=audit_log_format,
         audit_level=audit_level,
         log_level=log_level or "warn",
     ).main()

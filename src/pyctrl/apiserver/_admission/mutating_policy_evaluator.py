@@ -1,0 +1,72 @@
+"""Evaluation of one MutatingAdmissionPolicy: its match conditions and its patches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pyctrl.apiserver._admission.condition_evaluator import CostBudget, OutOfBudget
+from pyctrl.apiserver._admission.mutating_patch import (
+    MutationFailed,
+    apply_configuration,
+    apply_json_patch_value,
+    decode_patched,
+)
+from pyctrl.apiserver._admission.policy_compiler import BUDGET, CompositedCompiler, ExpressionFailed
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+__all__ = ["PolicyMutator"]
+
+
+#: Takes the CEL variables, the object, and its type; returns the patched object.
+_Patch: TypeAlias = "Callable[[Mapping[str, Any], dict[str, Any], ResourceType | None], dict[str, Any]]"
+
+
+class PolicyMutator:
+    """Compiled expressions of one policy. `patches` are its mutations, in order.
+
+    Raises:
+        CompileFailed: A variable does not compile. The validation of the policy rejects these.
+    """
+
+    #: What a patch raises if it cannot be evaluated or applied.
+    failures = (ExpressionFailed, MutationFailed, OutOfBudget)
+
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        self._compiler = CompositedCompiler(spec, has_patch_types=True)
+        self.patches: list[_Patch] = [self._patch_of(each) for each in spec.get("mutations") or ()]
+
+    def matches(self, context: Mapping[str, Any]) -> bool:
+        """Return whether the match conditions hold.
+
+        Raises:
+            MatchConditionsFailed: The evaluation of some conditions failed, and none is false.
+        """
+        return self._compiler.matches(context)
+
+    def _patch_of(self, mutation: Mapping[str, Any]) -> _Patch:
+        if mutation["patchType"] == "JSONPatch":
+            return self._json_patch(mutation["jsonPatch"]["expression"])
+        return self._apply_configuration(mutation["applyConfiguration"]["expression"])
+
+    def _evaluate(self, text: str, context: Mapping[str, Any]) -> Any:
+        return self._compiler.evaluate(text, self._compiler.activation(context), CostBudget(BUDGET))
+
+    def _json_patch(self, text: str) -> _Patch:
+        def patch(context: Mapping[str, Any], obj: dict[str, Any], kind: ResourceType | None) -> dict[str, Any]:
+            operations = self._evaluate(text, context)
+            return apply_json_patch_value(operations, obj, kind)
+
+        return patch
+
+    def _apply_configuration(self, text: str) -> _Patch:
+        def patch(context: Mapping[str, Any], obj: dict[str, Any], kind: ResourceType | None) -> dict[str, Any]:
+            value = self._evaluate(text, context)
+            new = apply_configuration(value, obj, kind)
+            if kind is not None:
+                decode_patched(new, kind, "Ignore")
+            return new
+
+        return patch
