@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar, overload
 
-__all__ = ["Headers"]
+__all__ = ["DIRECT_WATCH", "Headers"]
 
 T = TypeVar("T")
+
+#: Sent with a watch by code in the process of the API server, whose connection cannot break unnoticed. It needs no
+#: bookmarks while nothing happens, and what only shows that something is alive may come late.
+DIRECT_WATCH = "Pyctrl-Direct-Watch"
 
 #: Headers with values that `repr` hides.
 SECRET = frozenset({"authorization", "cookie", "proxy-authorization", "set-cookie"})

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         ValidationRule,
     )
     from pyctrl.api._meta import Condition, ListMeta, ObjectMeta, OwnerReference
+    from pyctrl.api._model.difference import model_diff
     from pyctrl.api._model.model import Model
     from pyctrl.api._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
     from pyctrl.api._object import CustomResource, KubernetesObject, Metadata, ResourceInfo, kind_argument
@@ -167,6 +168,7 @@ __all__ = [
     "merge_patch_apply",
     "merge_patch_diff",
     "missing_rules",
+    "model_diff",
     "now",
     "owner_reference",
     "parse_duration",
@@ -202,6 +204,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         "ValidationRule",
     ),
     "_meta": ("Condition", "ListMeta", "ObjectMeta", "OwnerReference"),
+    "_model.difference": ("model_diff",),
     "_model.model": ("Model",),
     "_names": ("GroupKind", "GroupVersionKind", "GroupVersionResource", "Key"),
     "_object": ("CustomResource", "KubernetesObject", "Metadata", "ResourceInfo", "kind_argument"),

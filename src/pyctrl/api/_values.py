@@ -15,17 +15,18 @@ __all__ = ["Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_t
 
 def _utc(value: datetime) -> datetime:
     """Return a time in UTC; a naive one is taken as UTC."""
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    zone = value.tzinfo
+    return value if zone is UTC else value.replace(tzinfo=UTC) if zone is None else value.astimezone(UTC)
 
 
 def format_time(value: datetime) -> str:
     """Format a time as ``metav1.Time`` does: RFC 3339, UTC, truncated to seconds."""
-    return _utc(value).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{_utc(value).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def format_micro_time(value: datetime) -> str:
     """Format a time as ``metav1.MicroTime`` does: RFC 3339, UTC, always six fractional digits."""
-    return _utc(value).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{_utc(value).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 #: A time with second precision, such as ``creationTimestamp``. Naive values are taken as UTC.

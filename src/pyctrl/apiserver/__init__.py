@@ -42,6 +42,7 @@ from pyctrl.apiserver._serializer.decoding import read_documents
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml_nodes
 from pyctrl.apiserver._server import ApiServer
 from pyctrl.apiserver._storage.backend import Backend, BackendState, Revision
+from pyctrl.apiserver._storage.heartbeats import Heartbeats, HeartbeatWriter
 from pyctrl.apiserver._storage.sqlite import SQLiteBackend
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
@@ -74,6 +75,8 @@ __all__ = [
     "EndpointServiceResolver",
     "ExecHandler",
     "ExtensionResourceRegistry",
+    "HeartbeatWriter",
+    "Heartbeats",
     "HttpsCaller",
     "KeyPair",
     "KubeletError",

@@ -310,6 +310,7 @@ class ApiServer:
         raise WouldBlock(f"{method} {path} has to wait: await ApiServer.handle instead")
 
     async def _audited(self, context: RequestContext) -> Response:
+        self.storage.heartbeats.catch_up()
         with self._metrics.running(context.method):
             response = self._metrics.completed(context, await self._respond(context))
         return response if self._audit is None else self._audit.completed(context, response)

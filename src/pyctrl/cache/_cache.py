@@ -69,6 +69,9 @@ class Cache:
         self._client = client
         #: The function of the constructor; a manager that adopts the cache sets its own.
         self.on_refusal: Callable[[Forbidden], bool] | None = on_refusal
+        #: Whether the server is in this process. The watches of kinds that are added from then on have no end and no
+        #: bookmarks, and heartbeats of nodes come with the next change: no connection to it can break unnoticed.
+        self.is_direct: bool = False
         self._options = {kind_of(kind): chosen for kind, chosen in (options or {}).items()}
         self._namespaces: Collection[str] | None = None if namespaces is None else frozenset(namespaces)
         self._outside = outside
@@ -124,6 +127,7 @@ class Cache:
                 on_refusal=self._refused,
                 on_notice=self._news.set,
                 is_optional=optional,
+                is_direct=self.is_direct,
             )
             self._informers[gvk] = informer
             self._start(informer)

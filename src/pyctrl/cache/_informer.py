@@ -54,6 +54,7 @@ class Informer:
         on_refusal: Callable[[Forbidden], bool] | None = None,
         on_notice: Callable[[], None] = lambda: None,
         is_optional: bool = False,
+        is_direct: bool = False,
     ) -> None:
         self.gvk: GroupVersionKind = kind_of(kind)
         #: The resource of the kind, for RBAC rules; from its class until discovery has answered.
@@ -71,7 +72,7 @@ class Informer:
         self._discovery_error: Exception | None = None
         self._discovery_failures = 0
         self._repeated_errors = RepeatedErrors()
-        self._on_refusal, self._on_notice = on_refusal, on_notice
+        self._on_refusal, self._on_notice, self._is_direct = on_refusal, on_notice, is_direct
         #: Whether it is no problem that the cluster does not serve the kind.
         self.is_optional: bool = is_optional
 
@@ -88,7 +89,7 @@ class Informer:
             list_watch = self._list_watch(mapping, coverage)
             reflector = Reflector(
                 self._client.transport,
-                list_watch,
+                list_watch.as_direct() if self._is_direct else list_watch,
                 handler,
                 random=self._random,
                 on_news=self._notice,

@@ -95,6 +95,16 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
         """The owner references as plain structs, at a tenth of the cost of `owner_references`."""
         return read_details(self.data).owner_references or ()
 
+    def has_same_ownership(self, other: Record) -> bool:
+        """Return whether owners, finalizers and deletion are those of another state of the object."""
+        mine, its = read_details(self.data), read_details(other.data)
+        return (
+            self.uid == other.uid
+            and mine.owner_references == its.owner_references
+            and mine.finalizers == its.finalizers
+            and mine.deletion_timestamp == its.deletion_timestamp
+        )
+
     @property
     def owner_uids(self) -> tuple[str, ...]:
         """The uids of the owners."""

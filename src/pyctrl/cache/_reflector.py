@@ -10,9 +10,10 @@ from math import inf
 from random import Random
 from typing import Self
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from pyctrl._backoff import Backoff
+from pyctrl._headers import DIRECT_WATCH
 from pyctrl._log import Lines, RepeatedErrors
 from pyctrl.cache._decoder import error_of, read_page
 from pyctrl.cache._record import UNORDERED, version_number
@@ -41,6 +42,7 @@ HEAD_SILENCE = 30.0  # seconds to wait for the head of the answer to a watch
 LIST_SILENCE = 10.0  # seconds between events of a streamed list; the server may wait 3 for its cache to catch up
 WATCH_SILENCE = 90.0  # seconds; bookmarks come every 60
 WATCH_SECONDS = (240, 290)  # timeoutSeconds, drawn for each watch; many proxies cut a connection after 5 minutes
+DIRECT_WATCH_SECONDS = 10 * 365 * 86_400  # timeoutSeconds of a direct watch, which need not end
 SHORT_WATCH = 5.0  # seconds; a server or proxy that works keeps a watch for longer
 SHORT_PAUSE = 1.0  # seconds at most, after a short watch that brought something
 MAX_FAILURES_WITHOUT_PROGRESS = 3  # failures in a row without progress, after which the request changes
@@ -68,6 +70,15 @@ class ListWatch(Struct, frozen=True, kw_only=True):
         return HttpRequest(
             method="GET", path=self.path, query=(*self.query, *query), headers=self.headers, timeout=timeout
         )
+
+    def as_direct(self) -> ListWatch:
+        """Return the same for a server in this process: its watches last, and are silent while nothing happens."""
+        return structs.replace(self, headers={**self.headers, DIRECT_WATCH: "true"})
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the server is in this process, so that no connection can break unnoticed."""
+        return DIRECT_WATCH in self.headers
 
 
 class Reflector:
@@ -209,7 +220,7 @@ class Reflector:
     async def _watch(self, *query: tuple[str, str]) -> None:
         loop = asyncio.get_running_loop()
         begun, position = loop.time(), self._handler.position
-        seconds = str(self._random.randint(*WATCH_SECONDS))
+        seconds = str(DIRECT_WATCH_SECONDS if self._list_watch.is_direct else self._random.randint(*WATCH_SECONDS))
         request = self._list_watch.request(
             ("watch", "true"), ("allowWatchBookmarks", "true"), ("timeoutSeconds", seconds), *query
         )
@@ -245,7 +256,9 @@ class Reflector:
 
     def _idle_deadline(self) -> float:
         """Return the time, by the loop's clock, at which the watch counts as dead unless the server sends something."""
-        return (self.heard_at or 0.0) + (LIST_SILENCE if self._handler.position is None else WATCH_SILENCE)
+        if self._handler.position is None:
+            return (self.heard_at or 0.0) + LIST_SILENCE
+        return inf if self._list_watch.is_direct else (self.heard_at or 0.0) + WATCH_SILENCE
 
     def _note_response(self) -> None:
         """Record that the server has answered, and call `on_news` if that matters to anyone."""
@@ -367,7 +380,9 @@ class IdleTimeout:
 
     def _check(self) -> None:
         loop, due = asyncio.get_running_loop(), self._deadline()
-        if loop.time() < due:
+        if due == inf:
+            self._timer = None  # the watch lasts
+        elif loop.time() < due:
             self._timer = loop.call_at(due, self._check)
         else:
             self._timeout.reschedule(due)

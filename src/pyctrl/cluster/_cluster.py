@@ -25,6 +25,8 @@ from pyctrl.client import Client, Config, ServerWarning, wait_for
 from pyctrl.cluster._controller_manager import ControllerName, add_controllers, controller_names
 from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
+from pyctrl.cluster._kubelet.node_heartbeat import SendNow
+from pyctrl.cluster._kubelet.node_status import PostponedHeartbeats
 from pyctrl.cluster._kubelet.options import Kubelet
 from pyctrl.cluster._provisioner import add_volumes
 from pyctrl.kinds.core.v1 import Node, ServiceAccount
@@ -37,6 +39,7 @@ __all__ = ["Cluster", "serving_cluster"]
 MASTERS = "system:masters"
 ADMIN = User(name="kubernetes-admin", groups=(MASTERS,))
 WHOLE_ROLE = Key("", "admin")  # the last to be aggregated: its parts are aggregated themselves
+FIELD_OWNER = "kube-controller-manager"
 CONTROLLERS = User(name="system:kube-controller-manager", groups=(MASTERS,))
 
 
@@ -185,11 +188,13 @@ class Cluster:
 
     async def _start(self, stack: AsyncExitStack) -> None:
         """Run the controllers and wait until the default objects of a new cluster exist."""
-        own = Config.in_process(self.server, token=self.server.issue_token(CONTROLLERS))
-        connection = Client.connect(own, field_owner="kube-controller-manager", on_warning=_ignore_warning)
+        token = self.server.issue_token(CONTROLLERS)
+        own = Config.in_process(self.server, token=token)
+        connection = Client.connect(own, field_owner=FIELD_OWNER, on_warning=_ignore_warning)
         client = await stack.enter_async_context(connection)
         manager = Manager(client=client, random=self.random, preflight=Preflight.OFF)  # masters may do everything
         await stack.enter_async_context(manager)
+        manager.cache.is_direct = True
         if self._controllers:
             root_ca = self._authority.certificate.decode() if self._authority is not None else PLACEHOLDER_CA
             add_controllers(
@@ -198,11 +203,20 @@ class Cluster:
                 root_ca=root_ca,
                 make_token=self.server.issue_long_lived_token,
                 authority=self._own_authority,
+                latest_heartbeat=self.server.storage.heartbeats.latest,
             )
             self.server.components.add("controller-manager")
         if self._kubelet is not None:
             self.server.components.add("scheduler")
-            add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet, servers=self.server.kubelets)
+            heartbeats = self.server.storage.heartbeats
+            add_kubelet(
+                manager,
+                nodes=self._nodes,
+                kubelet=self._kubelet,
+                servers=self.server.kubelets,
+                postponed=PostponedHeartbeats(heartbeats, self._sender(token), self.random),
+            )
+            stack.callback(heartbeats.end_all)
             if self._volumes:
                 add_volumes(manager, start_seconds=self._kubelet.start_seconds)
         await stack.enter_async_context(manager.running())
@@ -210,6 +224,16 @@ class Cluster:
             await wait_for(manager.live_client, ServiceAccount, Key("default", "default"))
         if "clusterrole-aggregation-controller" in self._controllers and self.server.has_rbac:
             await wait_for(manager.live_client, ClusterRole, WHOLE_ROLE, lambda role: bool(role.rules))
+
+    def _sender(self, token: str) -> SendNow:
+        """Return a function that sends a request of the controllers without waiting."""
+        query = (("fieldManager", FIELD_OWNER),)
+
+        def send(method: str, path: str, media_type: str, body: bytes) -> int:
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": media_type}
+            return self.server.handle_nowait(method, path, query, headers, body).status
+
+        return send
 
 
 def _ignore_warning(warning: ServerWarning) -> None:

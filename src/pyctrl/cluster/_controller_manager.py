@@ -80,6 +80,7 @@ def add_controllers(
     root_ca: str = PLACEHOLDER_CA,
     make_token: MakeToken | None = None,
     authority: Callable[[], CertificateAuthority] | None = None,
+    latest_heartbeat: Callable[[str], float | None] = lambda _: None,
 ) -> None:
     """Add the controllers of kube-controller-manager to a manager.
 
@@ -90,12 +91,13 @@ def add_controllers(
             Secrets stay empty.
         authority: returns the authority that issues the certificates of approved CertificateSigningRequests. It is
             called when the first is approved. Without it, none is issued.
+        latest_heartbeat: returns when a node was last alive, by the loop's clock, if its lease does not show it.
 
     Raises:
         ValueError: There is no controller of one of the names.
     """
     chosen = controller_names(controllers)
-    context = ControllerContext(manager, root_ca, make_token, authority)
+    context = ControllerContext(manager, root_ca, make_token, authority, latest_heartbeat)
     for name, add in _ADD.items():
         if name in chosen:
             add(context)
@@ -123,6 +125,7 @@ class ControllerContext:
     root_ca: str
     make_token: MakeToken | None
     authority: Callable[[], CertificateAuthority] | None
+    latest_heartbeat: Callable[[str], float | None]
 
     @cached_property
     def services(self) -> ServiceIndex:
@@ -169,7 +172,9 @@ _ADD: Mapping[ControllerName, Callable[[ControllerContext], object]] = MappingPr
         "serviceaccount-token-controller": _add_account_tokens,
         "endpointslice-controller": lambda context: add_endpointslices(context.manager, context.services),
         "endpoints-controller": lambda context: add_endpoints(context.manager, context.services),
-        "node-lifecycle-controller": lambda context: add_node_lifecycle(context.manager),
+        "node-lifecycle-controller": lambda context: add_node_lifecycle(
+            context.manager, latest_heartbeat=context.latest_heartbeat
+        ),
         "taint-eviction-controller": lambda context: add_taint_eviction(context.manager),
         "pod-garbage-collector-controller": lambda context: add_pod_gc(context.manager),
         "certificatesigningrequest-approving-controller": lambda context: add_csr_approving(context.manager),

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from random import Random
 
 import pytest
 
+from pyctrl.api import Unstructured
+from pyctrl.apiserver import ApiServer
+from pyctrl.cache import Cache
 from pyctrl.cache._reflector import WATCH_SILENCE, IdleTimeout
+from pyctrl.client import Client, InProcessTransport
 from pyctrl.testing import (
     Answered,
     AnswerLost,
@@ -15,6 +20,7 @@ from pyctrl.testing import (
     ConnectionRefused,
     Ended,
     Fault,
+    FaultyTransport,
     Inserted,
     Repeated,
     Rule,
@@ -397,3 +403,39 @@ async def test_a_kind_whose_definition_is_gone_is_looked_up_again() -> None:
         await it.cache.wait_for_sync()
         await _converges(it)
         assert [request.path for request in it.network.requests].count("/apis") == 2
+
+
+async def test_a_direct_watch_lasts_in_silence() -> None:
+    """A watch of a server in the same process has no bookmarks and no end, and still gets every change."""
+    server = ApiServer(random=Random(7))
+    network = FaultyTransport(InProcessTransport(server), [])
+    direct = Client(InProcessTransport(server))
+    cache = Cache(Client(network), random=Random(1))
+    cache.is_direct = True
+    cache.informer(CONFIGMAP)
+    task = asyncio.create_task(cache.run())
+    await cache.wait_for_sync()
+    await asyncio.sleep(36_000)
+    assert len([each for each in network.requests if ("watch", "true") in each.query]) == 1
+    await direct.create(Unstructured.new(CONFIGMAP, name="a", namespace="default"))
+    await asyncio.sleep(0.1)
+    assert [each.metadata.name for each in await cache.list(CONFIGMAP)] == ["a"]
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def test_a_direct_watch_resumes_after_it_was_ended() -> None:
+    """When the server ends a direct watch, it continues with the changes after it."""
+    server = ApiServer(random=Random(7))
+    direct = Client(InProcessTransport(server))
+    cache = Cache(direct, random=Random(1))
+    cache.is_direct = True
+    cache.informer(CONFIGMAP)
+    task = asyncio.create_task(cache.run())
+    await cache.wait_for_sync()
+    server.storage.restore(server.storage.backup())
+    await direct.create(Unstructured.new(CONFIGMAP, name="a", namespace="default"))
+    await asyncio.sleep(60)
+    assert [each.metadata.name for each in await cache.list(CONFIGMAP)] == ["a"]
+    task.cancel()
+    await asyncio.wait([task])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from pyctrl.api._selectors.label_parser import LabelParser, selector_error
@@ -70,7 +71,10 @@ class LabelSelector:
     @classmethod
     def from_dict(cls, labels: Mapping[str, str]) -> LabelSelector:
         """Require each of these labels with exactly this value; an empty mapping selects everything."""
-        return cls(tuple([LabelRequirement(key, LabelOperator.EQUALS, (value,)) for key, value in labels.items()]))
+        pairs = tuple(labels.items())
+        if cls is LabelSelector and all(type(value) is str for _, value in pairs):
+            return _of_labels(pairs)
+        return cls(_equalities(pairs))
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, object] | _Wire | None) -> LabelSelector:
@@ -84,6 +88,8 @@ class LabelSelector:
         labels, expressions = data.get("matchLabels") or {}, data.get("matchExpressions") or []
         if not isinstance(labels, Mapping) or not isinstance(expressions, Sequence):
             raise SelectorError(f"a label selector has an object matchLabels and a list matchExpressions, not {data!r}")
+        if not expressions:
+            return cls.from_dict(labels)
         return cls((*cls.from_dict(labels).requirements, *map(_from_expression, expressions)))
 
     @classmethod
@@ -135,6 +141,15 @@ class LabelSelector:
 
     def __str__(self) -> str:
         return ",".join(map(str, self.requirements))
+
+
+@lru_cache(maxsize=1024)  # controllers read the selectors of the same objects again and again
+def _of_labels(labels: tuple[tuple[str, str], ...]) -> LabelSelector:
+    return LabelSelector(_equalities(labels))
+
+
+def _equalities(labels: Iterable[tuple[str, str]]) -> tuple[LabelRequirement, ...]:
+    return tuple([LabelRequirement(key, LabelOperator.EQUALS, (value,)) for key, value in labels])
 
 
 def _from_expression(expression: object) -> LabelRequirement:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pyctrl._headers import DIRECT_WATCH
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.list_selectors import SelectionPredicate, read_selection
@@ -23,6 +24,7 @@ from pyctrl.apiserver._errors import Response, StatusError, resource_expired
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
 from pyctrl.apiserver._request.options import ListOptions, list_options, parse_version
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._storage.heartbeats import OBSERVED
 from pyctrl.apiserver._storage.storage import Collection, Compacted, Storage, StoredObject, WatchCacheEvent
 
 if TYPE_CHECKING:
@@ -50,8 +52,10 @@ class WatchHandler:
             options = replace(options, field_selector=with_name(options.field_selector, request.target))
         plan = self._plan(request, options)
         collection = self._backend.collection(request.resource)
-        stream = WatchServer(self._backend.storage, collection, plan, self._backend.conversions)
-        return watch_response(request.headers, stream.lines())
+        lines = WatchServer(self._backend.storage, collection, plan, self._backend.conversions).lines()
+        if not plan.is_direct and (request.target.group, request.target.resource) in OBSERVED:
+            lines = self._backend.storage.heartbeats.observed(lines)
+        return watch_response(request.headers, lines)
 
     def _plan(self, request: ResourceRequest, options: ListOptions) -> WatchPlan:
         """Decide whether a watch starts with the current state or after a version."""
@@ -60,6 +64,7 @@ class WatchHandler:
         version = parse_version(options.resource_version) or 0
         streaming_list = options.send_initial_events
         sends_state = streaming_list if streaming_list is not None else version == 0
+        is_direct = DIRECT_WATCH.lower() in request.headers
         initial: list[StoredObject] = []
         start: int | Compacted = collection.end
         if sends_state:
@@ -76,7 +81,8 @@ class WatchHandler:
             version=self._backend.storage.version,
             start=start,
             after=0 if sends_state else version,
-            bookmarks=options.bookmarks,
+            bookmarks=options.bookmarks and not is_direct,
+            is_direct=is_direct,
             seconds=self._seconds(options),
         )
 
@@ -112,6 +118,7 @@ class WatchPlan:
     start: int | Compacted  # the position in the history from which to continue
     after: int  # events up to this version are not sent
     bookmarks: bool
+    is_direct: bool  # from this process: see `DIRECT_WATCH`
     seconds: float
 
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pyctrl.apiserver._storage.backend import Backend, Revision
+from pyctrl.apiserver._storage.heartbeats import Heartbeats
 from pyctrl.apiserver._storage.stored_object import EventType, NotConverted, StoredObject, WatchCacheEvent, key_of
 from pyctrl.errors import StorageError
 
@@ -82,6 +83,8 @@ class Storage:
     def __init__(self, *, history: int = HISTORY, backend: Backend | None = None) -> None:
         self.version: int = FIRST_VERSION
         self.backend: Backend | None = backend
+        #: The heartbeats of nodes in this process that are not written yet.
+        self.heartbeats: Heartbeats = Heartbeats()
         self._history = history
         self._collections: dict[tuple[str, str], Collection] = {}
         self._listeners: list[StorageListener] = []

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from pyctrl.api import Object, ObjectLike, as_object, merge_patch_diff
+from pyctrl.api import Model, Object, ObjectLike, as_object, merge_patch_diff, model_diff
 
 __all__ = ["JsonPatch", "MergeFrom", "MergePatch", "Patch", "StrategicMergePatch", "merge_from"]
 
@@ -75,7 +75,8 @@ class MergeFrom:
 
     def __init__(self, before: ObjectLike, *, optimistic_lock: bool = False) -> None:
         before = as_object(before)
-        self._before = before.to_json()  # a snapshot: the object may be changed in place from here on
+        # A snapshot: the object may be changed in place from here on. What is not decoded yet stays so in a copy.
+        self._before = before.deep_copy() if isinstance(before, Model) else before.to_json()
         self._version = before.metadata.resource_version if optimistic_lock else ""
         if optimistic_lock and not self._version:
             raise ValueError(f"{before.kind} {before.key} has no resource version to lock on: read it from the server")
@@ -84,7 +85,12 @@ class MergeFrom:
         """Return the difference from the earlier state to ``after``."""
         if after is None:
             raise TypeError("merge_from() needs the changed object: call patch(obj, merge_from(before))")
-        patch = _difference(self._before, after.to_json())
+        if isinstance(self._before, bytes):
+            patch = _difference(self._before, after.to_json())
+        elif isinstance(after, Model):
+            patch = model_diff(self._before, after)
+        else:
+            patch = _difference(self._before.to_json(), after.to_json())
         if self._version:
             patch.setdefault("metadata", {})["resourceVersion"] = self._version
         return msgspec.json.encode(patch)

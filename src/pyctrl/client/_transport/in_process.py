@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Generator, Mapping
 from contextlib import asynccontextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING
+from types import TracebackType, coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyctrl._pipes import PipeConnection
 from pyctrl._tasks import end
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pyctrl.client._login.impersonation import Impersonation
 
 __all__ = ["InProcessTransport"]
+
+T = TypeVar("T")
 
 
 class InProcessTransport:
@@ -57,13 +59,22 @@ class InProcessTransport:
 
     async def request(self, request: HttpRequest) -> HttpResponse:
         """Send a request and return the whole response."""
-        async with _Deadline(request, _deadline_after(request.timeout)):
-            answer = await self._send(request)
-            body = answer.body
-            if not isinstance(body, (bytes, AsyncIterator)):
-                raise StreamBroken(f"{request} was answered with another protocol; open it as a stream")
-            if not isinstance(body, bytes):
+        ends_at = _deadline_after(request.timeout)
+        await asyncio.sleep(0)
+        sending = self._send(request)
+        try:
+            waits_for = sending.send(None)
+        except StopIteration as done:  # nearly always: only webhooks and waits for a version take time
+            answer = done.value
+        else:
+            async with _Deadline(request, ends_at):
+                answer = await _resume(sending, waits_for)
+        body = answer.body
+        if isinstance(body, AsyncIterator):
+            async with _Deadline(request, ends_at):
                 body = await _Stream(answer, body, request, None, None).read_and_close()
+        elif not isinstance(body, bytes):
+            raise StreamBroken(f"{request} was answered with another protocol; open it as a stream")
         return HttpResponse(status=answer.status, headers=Headers(answer.headers), body=body)
 
     @asynccontextmanager
@@ -71,6 +82,7 @@ class InProcessTransport:
         """Send a request. Its response body can be read inside the block."""
         ends_at = _deadline_after(request.timeout)
         async with _Deadline(request, _earlier_deadline(ends_at, _deadline_after(request.head_timeout))):
+            await asyncio.sleep(0)
             answer = await self._send(request)
         body = answer.body
         if not isinstance(body, (bytes, AsyncIterator)):
@@ -97,7 +109,6 @@ class InProcessTransport:
         return answer
 
     async def _call(self, request: HttpRequest, headers: Headers) -> ApplicationResponse:
-        await asyncio.sleep(0)
         try:
             return await self._application.handle(
                 request.method, request.path, request.query, headers, request.body or b""
@@ -219,6 +230,22 @@ class _UpgradedStream:
         """Raise the error with which the server's end has failed."""
         if self._task.done() and not self._task.cancelled() and (error := self._task.exception()) is not None:
             raise StreamBroken(f"the connection of {self._request} was interrupted: {error!r}") from error
+
+
+@coroutine
+def _resume(begun: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
+    """Wait for a coroutine that has begun and waits for a future."""
+    while True:
+        try:
+            try:
+                sent = yield waits_for
+            except BaseException as error:  # noqa: BLE001 - a cancellation, which the coroutine handles
+                waits_for = begun.throw(error)
+            else:
+                waits_for = begun.send(sent)
+        except StopIteration as done:
+            result: T = done.value
+            return result
 
 
 async def _single_chunk(body: bytes) -> AsyncIterator[bytes]:

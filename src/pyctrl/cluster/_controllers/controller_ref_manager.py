@@ -39,7 +39,7 @@ def index_orphans(host: ManagedCluster, kind: type[KubernetesObject]) -> None:
 
 
 def _has_controller(record: Record) -> bool:
-    return any(ref.controller for ref in record.owner_references)
+    return any(owner.controller for owner in record.owners)
 
 
 class ControllerRefManager(Generic[O]):

@@ -8,6 +8,7 @@ marked as not ready.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -41,18 +42,25 @@ _MANAGED_TAINTS = {NOT_READY, UNREACHABLE, UNSCHEDULABLE, *_PRESSURES.values()}
 _REPORTED = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 
 
-def add_node_lifecycle(host: ManagedCluster) -> None:
-    """Run the node lifecycle controller in a manager."""
+def add_node_lifecycle(
+    host: ManagedCluster, *, latest_heartbeat: Callable[[str], float | None] = lambda _: None
+) -> None:
+    """Run the node lifecycle controller in a manager.
+
+    Args:
+        latest_heartbeat: returns when a node was last alive, for nodes whose renewals are postponed;
+            None for other nodes.
+    """
     recorder = LegacyEventRecorder(host.live_client, "node-controller")
-    lifecycle = NodeLifecycleReconciler(recorder)
+    lifecycle = NodeLifecycleReconciler(recorder, latest_heartbeat)
     Builder(host).reconciles(Node).watches(Lease, no_requests).options(name="node-lifecycle").build(lifecycle)
 
 
 class NodeLifecycleReconciler(Reconciler[Node]):
     """Detects silent nodes, and updates the conditions and taints of nodes."""
 
-    def __init__(self, recorder: LegacyEventRecorder) -> None:
-        self._recorder = recorder
+    def __init__(self, recorder: LegacyEventRecorder, latest_heartbeat: Callable[[str], float | None]) -> None:
+        self._recorder, self._latest_heartbeat = recorder, latest_heartbeat
         self._heartbeats: dict[str, tuple[object, float]] = {}  # the last heartbeat of each node, and when it was seen
 
     async def reconcile(self, request: Request) -> Result | None:
@@ -77,7 +85,9 @@ class NodeLifecycleReconciler(Reconciler[Node]):
         """Return the seconds since the last heartbeat of a node."""
         lease = await self.client.find(Lease, Key(NODE_LEASE_NAMESPACE, node.metadata.name))
         beats = [each.last_heartbeat_time for each in node.status.conditions if each.type == "Ready"]
-        heartbeat = lease.spec.renew_time if lease is not None and lease.spec is not None else None, beats
+        heartbeat: object = self._latest_heartbeat(node.metadata.name)
+        if heartbeat is None:
+            heartbeat = lease.spec.renew_time if lease is not None and lease.spec is not None else None, beats
         now, known = asyncio.get_running_loop().time(), self._heartbeats.get(node.metadata.name)
         if known is None or known[0] != heartbeat:
             self._heartbeats[node.metadata.name] = heartbeat, now

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from pyctrl import _clock
-from pyctrl.api import LabelSelector, controller_of, is_deleting
-from pyctrl.client import merge_from
+from pyctrl.api import LabelSelector, controller_of, is_deleting, merge_patch_diff
+from pyctrl.client import MergePatch
 from pyctrl.cluster._controllers.controller_ref_manager import ControllerRefManager, enqueue_adopters, index_orphans
 from pyctrl.cluster._controllers.pod_control import (
     PodControl,
@@ -141,7 +141,7 @@ class ReplicaSetReconciler(Reconciler[ReplicaSetOrController]):
         return related
 
     async def _report(self, replica_set: ReplicaSetOrController, pods: Sequence[Pod], error: ApiError | None) -> None:
-        before = replica_set.deep_copy()
+        before = replica_set.status.to_wire()
         active = [pod for pod in pods if is_active(pod)]
         labels = _template_of(replica_set).metadata.labels.items()
         status = replica_set.status
@@ -155,9 +155,9 @@ class ReplicaSetReconciler(Reconciler[ReplicaSetOrController]):
             replica_set.status.terminating_replicas = sum(is_deleting(p) and p.status.phase not in ended for p in pods)
         status.observed_generation = replica_set.metadata.generation
         self._set_replica_failure(replica_set, len(active), error)
-        if status.to_wire() != before.status.to_wire():
+        if change := merge_patch_diff(before, status.to_wire()):
             try:
-                await self.client.status.patch(replica_set, merge_from(before))
+                await self.client.status.patch(replica_set, MergePatch({"status": change}))
             except NotFound:
                 return
 

@@ -17,7 +17,7 @@ from pyctrl.client import Preconditions, StrategicMergePatch
 from pyctrl.cluster._kubelet.container_output import ContainerOutputs
 from pyctrl.cluster._kubelet.kubelet_server import SimulatedKubeletServer
 from pyctrl.cluster._kubelet.node_objects import STATE, complete_nodes
-from pyctrl.cluster._kubelet.node_status import add_node_status
+from pyctrl.cluster._kubelet.node_status import PostponedHeartbeats, add_node_status
 from pyctrl.cluster._kubelet.options import Kubelet
 from pyctrl.cluster._kubelet.pod_dependencies import PodDependencies
 from pyctrl.cluster._kubelet.pod_lifecycle import PodLifecycle
@@ -42,6 +42,7 @@ def add_kubelet(
     nodes: int | Sequence[Node] = 1,
     kubelet: Kubelet | None = None,
     servers: MutableMapping[str, KubeletServer] | None = None,
+    postponed: PostponedHeartbeats | None = None,
 ) -> None:
     """Run simulated nodes and a scheduler in a manager, for a cluster without nodes.
 
@@ -50,12 +51,13 @@ def add_kubelet(
         nodes: the number of nodes, or `Node` objects with their names, labels, taints and capacity.
         kubelet: the behaviour of pods on the nodes.
         servers: the `kubelets` of the API server in this process, by which it reaches containers for exec and logs.
+        postponed: the writer of the heartbeats of nodes. Without it, each is written when it is due.
 
     Raises:
         ValueError: the number is negative, or a node has no name or that of another one.
     """
     completed, options = complete_nodes(nodes), kubelet or Kubelet()
-    add_node_status(host, completed)
+    add_node_status(host, completed, postponed)
     add_scheduler(host, start_seconds=options.start_seconds)
     reconciler = KubeletReconciler(completed, options, host)
     if servers is not None:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_DNS, uuid5
 
 from pyctrl import _clock
-from pyctrl.api import Quantity, format_time
+from pyctrl.api import ObjectMeta, Quantity, format_time, owner_reference
+from pyctrl.cluster._well_known import NODE_LEASE_NAMESPACE
+from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
 from pyctrl.kinds.core.v1 import Node, NodeAddress, NodeCondition, NodeSystemInfo
 
-__all__ = ["STATE", "complete_nodes", "node_conditions"]
+__all__ = ["CONDITION_TYPES", "LEASE_SECONDS", "STATE", "complete_nodes", "node_conditions", "node_lease"]
 
 STATE = "pyctrl.dev/node"  # the annotation that fails a node: `lost` sends no heartbeats, `not-ready` reports NotReady
 
 #: The default capacity of a node.
 CAPACITY = {"cpu": "16", "memory": "64Gi", "ephemeral-storage": "200Gi", "pods": "110"}
+
+LEASE_SECONDS = 40  # nodeLeaseDurationSeconds of the kubelet
 
 KUBELET_VERSION = "v1.36.2"  # the version that is simulated
 KUBELET_PORT = 10250
@@ -37,6 +42,9 @@ _HEALTHY = (
 )
 _READY = ("Ready", "True", "KubeletReady", "kubelet is posting ready status")
 _NOT_READY = ("Ready", "False", "KubeletNotReady", "container runtime network not ready: NetworkReady=false")
+
+#: The conditions that a node reports.
+CONDITION_TYPES = tuple(kind for kind, *_ in (*_HEALTHY, _READY))
 
 
 def complete_nodes(nodes: int | Sequence[Node]) -> list[Node]:
@@ -119,3 +127,12 @@ def node_conditions(*, is_ready: bool) -> list[dict[str, Any]]:
         }
         for kind, status, reason, message in (*_HEALTHY, _READY if is_ready else _NOT_READY)
     ]
+
+
+def node_lease(node: Node, renewed: datetime) -> Lease:
+    """Return the lease of a node, which belongs to the node."""
+    name = node.metadata.name
+    return Lease(
+        metadata=ObjectMeta(name=name, namespace=NODE_LEASE_NAMESPACE, owner_references=[owner_reference(node)]),
+        spec=LeaseSpec(holder_identity=name, lease_duration_seconds=LEASE_SECONDS, renew_time=renewed),
+    )

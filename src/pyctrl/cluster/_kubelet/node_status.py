@@ -4,31 +4,104 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime
+from functools import partial
+from random import Random
 
 from pyctrl import _clock
-from pyctrl.api import Key, ObjectMeta, format_micro_time, owner_reference
+from pyctrl.api import Key, format_micro_time
+from pyctrl.apiserver import Heartbeats
 from pyctrl.client import MergePatch, StrategicMergePatch
-from pyctrl.cluster._kubelet.node_objects import STATE, node_conditions
+from pyctrl.cluster._kubelet.node_heartbeat import JITTER, RENEW, REPORT, NodeHeartbeat, SendNow
+from pyctrl.cluster._kubelet.node_objects import STATE, node_conditions, node_lease
 from pyctrl.cluster._well_known import NODE_LEASE_NAMESPACE
-from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, TickSource
+from pyctrl.controller import (
+    Builder,
+    ChannelSource,
+    Controller,
+    ManagedCluster,
+    Reconciler,
+    Request,
+    Result,
+    TickSource,
+)
 from pyctrl.errors import AlreadyExists, NotFound
-from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
+from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.kinds.core.v1 import Node
 
-__all__ = ["LEASE_SECONDS", "NodeStatusReconciler", "add_node_status"]
-
-LEASE_SECONDS = 40  # nodeLeaseDurationSeconds of the kubelet
-RENEW = timedelta(seconds=10)  # renewed after a quarter of the lease duration, as the kubelet does
-REPORT = timedelta(minutes=5)  # nodeStatusReportFrequency: the interval of writes of an unchanged status
+__all__ = ["NodeStatusReconciler", "PostponedHeartbeats", "add_node_status"]
 
 
-def add_node_status(host: ManagedCluster, nodes: Sequence[Node]) -> Controller:
-    """Register nodes and maintain their status and leases in a manager."""
+class PostponedHeartbeats:
+    """The heartbeats of nodes in the process of the API server, which are written when a client can observe them.
+
+    Args:
+        heartbeats: the server's.
+        send: sends the writes.
+        random: draws the jitter.
+    """
+
+    def __init__(self, heartbeats: Heartbeats, send: SendNow, random: Random) -> None:
+        self._heartbeats, self._send, self._random = heartbeats, send, random
+        self._running: dict[str, NodeHeartbeat] = {}
+        #: Requests to reconcile nodes: at first all of them, then those whose writes have to wait for a webhook.
+        self.source: ChannelSource[Request] = ChannelSource(name="node-lease", size=1_000_000)
+
+    def is_running(self, node: Node) -> bool:
+        """Return whether the heartbeat of a node runs."""
+        found = self._running.get(node.metadata.name)
+        return found is not None and found.uid == node.metadata.uid
+
+    def start(self, node: Node, reported: datetime) -> None:
+        """Start the heartbeat of a node whose lease has just been renewed, and whose status was written then."""
+        name = node.metadata.name
+        heartbeat = NodeHeartbeat(
+            node, reported, self._send, partial(self._blocked, name), Random(self._random.random())
+        )
+        self._running[name] = heartbeat
+        self._heartbeats.start(name, heartbeat)
+
+    def note_report(self, name: str, reported: datetime) -> None:
+        """Take note that the conditions of a node were written."""
+        if name in self._running:
+            self._running[name].note_report(reported)
+
+    def end(self, name: str) -> None:
+        """End the heartbeat of a node that is lost."""
+        if self._running.pop(name, None) is not None:
+            self._heartbeats.end(name)
+
+    def forget(self, name: str) -> None:
+        """End the heartbeat of a node that was deleted."""
+        self._running.pop(name, None)
+        self._heartbeats.forget(name)
+
+    def _blocked(self, name: str) -> None:
+        """Have a node reconciled, which writes with requests that can wait and starts the heartbeat again."""
+        self.forget(name)
+        self.source.send_nowait(Request("", name))
+
+
+def add_node_status(
+    host: ManagedCluster, nodes: Sequence[Node], postponed: PostponedHeartbeats | None = None
+) -> Controller:
+    """Register nodes and maintain their status and leases in a manager.
+
+    Args:
+        host: the manager.
+        nodes: the nodes.
+        postponed: writes the heartbeats. Without it, each is written when it is due.
+    """
     requests = [Request.of(node) for node in nodes]
-    ticks = TickSource(RENEW, requests, name="node-lease", jitter=0.04, random=host.random)
-    reconciler = NodeStatusReconciler(nodes)
-    return Builder(host).reconciles(Node).watches_source(ticks).options(name="pretend-node").build(reconciler)
+    source: TickSource | ChannelSource[Request]
+    if postponed is None:
+        source = TickSource(RENEW, requests, name="node-lease", jitter=JITTER, random=host.random)
+    else:
+        source = postponed.source
+        for request in requests:
+            source.send_nowait(request)
+    reconciler = NodeStatusReconciler(nodes, postponed)
+    return Builder(host).reconciles(Node).watches_source(source).options(name="pretend-node").build(reconciler)
 
 
 class NodeStatusReconciler(Reconciler[Node]):
@@ -37,8 +110,9 @@ class NodeStatusReconciler(Reconciler[Node]):
     A deleted node is not registered again, as with a kubelet that is not restarted.
     """
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
+    def __init__(self, nodes: Sequence[Node], postponed: PostponedHeartbeats | None = None) -> None:
         self._nodes = {node.metadata.name: node for node in nodes}
+        self._postponed = postponed
         self._registered: set[str] = set()
         self._renewed: dict[str, float] = {}
 
@@ -48,14 +122,22 @@ class NodeStatusReconciler(Reconciler[Node]):
             return None
         node = await self.client.find(Node, request.key)
         if node is None:
+            if self._postponed is not None:
+                self._postponed.forget(request.name)
             if request.name not in self._registered:
                 await self._register(template)
             return None
         self._registered.add(request.name)
         state = node.metadata.annotations.get(STATE)
         if state != "lost":
-            await self._report(node, is_ready=state != "not-ready")
-            await self._renew(node)
+            reported = await self._report(node, is_ready=state != "not-ready")
+            if self._postponed is None:
+                await self._renew(node)
+            elif not self._postponed.is_running(node):
+                await self._renew(node)
+                self._postponed.start(node, reported)
+        elif self._postponed is not None:
+            self._postponed.end(request.name)
         return None
 
     async def _register(self, template: Node) -> None:
@@ -73,28 +155,26 @@ class NodeStatusReconciler(Reconciler[Node]):
         try:
             await self.client.patch(Lease, key, MergePatch({"spec": {"renewTime": format_micro_time(_clock.now())}}))
         except NotFound:
-            await self.client.create(_lease(node))
+            await self.client.create(node_lease(node, _clock.now()))
         self._renewed[name] = now
 
-    async def _report(self, node: Node, *, is_ready: bool) -> None:
-        """Write the conditions if one has changed, and periodically if none has."""
+    async def _report(self, node: Node, *, is_ready: bool) -> datetime:
+        """Write the conditions if one has changed, and periodically if none has; return when they were written."""
+        now = _clock.now()
         present = {condition.type: condition for condition in node.status.conditions}
         wanted = node_conditions(is_ready=is_ready)
-        is_due = False
+        is_due, written = False, now
         for each in wanted:
             before = present.get(each["type"])
             if before is not None and before.status == each["status"] and before.last_transition_time is not None:
                 each["lastTransitionTime"] = before.to_wire()["lastTransitionTime"]
             beat = before.last_heartbeat_time if before is not None else None
             is_same = before is not None and (before.status, before.reason) == (each["status"], each["reason"])
-            is_due = is_due or not is_same or beat is None or _clock.now() - beat >= REPORT
-        if is_due:
-            await self.client.status.patch(node, StrategicMergePatch({"status": {"conditions": wanted}}))
-
-
-def _lease(node: Node) -> Lease:
-    name = node.metadata.name
-    return Lease(
-        metadata=ObjectMeta(name=name, namespace=NODE_LEASE_NAMESPACE, owner_references=[owner_reference(node)]),
-        spec=LeaseSpec(holder_identity=name, lease_duration_seconds=LEASE_SECONDS, renew_time=_clock.now()),
-    )
+            is_due = is_due or not is_same or beat is None or now - beat >= REPORT
+            written = min(written, beat or now)
+        if not is_due:
+            return written
+        await self.client.status.patch(node, StrategicMergePatch({"status": {"conditions": wanted}}))
+        if self._postponed is not None:
+            self._postponed.note_report(node.metadata.name, now)
+        return now

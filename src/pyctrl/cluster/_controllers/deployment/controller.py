@@ -7,9 +7,10 @@ status.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from pyctrl.api import LabelSelector, is_controlled_by, is_deleting
+from pyctrl.api import LabelSelector, is_controlled_by, is_deleting, merge_patch_diff
 from pyctrl.client import MergePatch, merge_from
 from pyctrl.cluster._controllers.controller_ref_manager import ControllerRefManager, enqueue_adopters, index_orphans
 from pyctrl.cluster._controllers.deployment.progress import (
@@ -117,7 +118,7 @@ class DeploymentReconciler(Reconciler[Deployment]):
         is_recorded = condition is not None and condition.reason == "DeploymentPaused"
         if bool(deployment.spec.paused) == is_recorded:
             return False
-        before = deployment.deep_copy()
+        before = _written(deployment)
         if deployment.spec.paused:
             set_deployment_condition(
                 deployment.status, "Progressing", "Unknown", "DeploymentPaused", "Deployment is paused"
@@ -126,7 +127,7 @@ class DeploymentReconciler(Reconciler[Deployment]):
             set_deployment_condition(
                 deployment.status, "Progressing", "Unknown", "DeploymentResumed", "Deployment is resumed"
             )
-        await self.client.status.patch(deployment, merge_from(before))
+        await self.client.status.patch(deployment, MergePatch(merge_patch_diff(before, _written(deployment))))
         return True
 
     async def _old_pods_running(self, rollout: Rollout) -> bool:
@@ -173,7 +174,7 @@ class DeploymentReconciler(Reconciler[Deployment]):
     async def _record_create_failure(self, rollout: Rollout, wanted: ReplicaSet, error: ApiError) -> None:
         message = f'Failed to create new replica set "{wanted.metadata.name}": {error.message}'
         if has_progress_deadline(rollout.deployment):
-            before = rollout.deployment.deep_copy()
+            before = _written(rollout.deployment)
             set_deployment_condition(
                 rollout.deployment.status, "Progressing", "False", "ReplicaSetCreateError", message
             )
@@ -199,7 +200,7 @@ class DeploymentReconciler(Reconciler[Deployment]):
 
         The revision is written through the status subresource, as upstream does, so that the generation stays.
         """
-        before = rollout.deployment.deep_copy()
+        before = _written(rollout.deployment)
         if rollout.new is not None and (revision := rollout.new.metadata.annotations.get(REVISION)):
             rollout.deployment.metadata.annotations[REVISION] = revision
         if reason and has_progress_deadline(rollout.deployment):
@@ -227,17 +228,24 @@ class DeploymentReconciler(Reconciler[Deployment]):
 
     async def _report(self, rollout: Rollout, status: DeploymentStatus) -> Result | None:
         """Write the status if it has changed, and requeue for the progress deadline."""
-        before = rollout.deployment.deep_copy()
+        before = _written(rollout.deployment)
         rollout.deployment.status = status
         await self._write_status(rollout, before)
         wait = time_until_stuck(rollout.deployment, status)
         return None if wait is None else Result(requeue_after=wait)
 
-    async def _write_status(self, rollout: Rollout, before: Deployment) -> None:
-        deployment = rollout.deployment
-        is_same_revision = deployment.metadata.annotations == before.metadata.annotations
-        if not is_same_revision or deployment.status.to_wire() != before.status.to_wire():
-            rollout.deployment = await self.client.status.patch(deployment, merge_from(before))
+    async def _write_status(self, rollout: Rollout, before: Mapping[str, Any]) -> None:
+        """Write the annotations and the status if they have changed since `_written` returned `before`."""
+        if change := merge_patch_diff(before, _written(rollout.deployment)):
+            rollout.deployment = await self.client.status.patch(rollout.deployment, MergePatch(change))
+
+
+def _written(deployment: Deployment) -> dict[str, Any]:
+    """Return the parts of a Deployment that this controller writes."""
+    return {
+        "metadata": {"annotations": dict(deployment.metadata.annotations)},
+        "status": deployment.status.to_wire(),
+    }
 
 
 def _replace(rollout: Rollout, changed: ReplicaSet) -> None:

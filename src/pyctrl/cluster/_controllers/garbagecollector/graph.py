@@ -75,15 +75,26 @@ class Graph:
     def put(self, node: GraphNode) -> list[str]:
         """Add or replace a node; return the uids to process because of it."""
         before = self._nodes.get(node.uid)
-        self._unlink(before)
+        if before is None or before.owners != node.owners:
+            self._unlink(before)
+            for ref in node.owners:
+                self._dependents.setdefault(ref.uid, set()).add(node.uid)
+            self._forget_owners(before)
         self._nodes[node.uid] = node
-        for ref in node.owners:
-            self._dependents.setdefault(ref.uid, set()).add(node.uid)
-        self._forget_owners(before)
-        affected = [node.uid] if node.owners or node.is_deleting else []
+        affected = [] if self._is_kept(node) else [node.uid]
         if node.waits_for_dependents and not (before and before.waits_for_dependents):
             affected += [child.uid for child in self.dependents(node.uid)]
         return [*affected, *self._waiting_owners(before)]
+
+    def _is_kept(self, node: GraphNode) -> bool:
+        """Return whether nothing is to be done about a node: all of its owners exist, and none is being deleted."""
+        if node.is_deleting:
+            return False
+        owners = [self._nodes.get(ref.uid) for ref in node.owners]
+        return all(
+            owner is not None and owner.key.namespace in ("", node.key.namespace) and not owner.waits_for_dependents
+            for owner in owners
+        )
 
     def remove(self, uid: str) -> list[str]:
         """Remove a node; return the uids to process: its dependents, and owners that waited for it."""

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from pyctrl.api import GroupKind, GroupVersionKind, Metadata
-from pyctrl.cache import Cache, Deleted, Synced
+from pyctrl.cache import Cache, Deleted, Synced, Updated
 from pyctrl.client import Client, ResourceMapping
 from pyctrl.cluster._controllers.garbagecollector.graph import Graph, GraphNode
 from pyctrl.controller import Request, RequestSink, Source, TriggerCause
@@ -80,6 +80,8 @@ class GraphBuilder(Source):
                     if not self._unsynced:
                         self.synced.set()
                     continue
+                if isinstance(change, Updated) and change.new.has_same_ownership(change.old):
+                    continue  # most changes are of specs and statuses
                 obj: Metadata[Any] = change.decode(Metadata.of(gvk))
                 gone = isinstance(change, Deleted)
                 affected = self._graph.remove(obj.metadata.uid) if gone else self._graph.put(GraphNode.of(gvk, obj))

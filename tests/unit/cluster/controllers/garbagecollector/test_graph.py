@@ -30,8 +30,19 @@ def test_dependents_are_looked_at_when_their_owner_goes() -> None:
     """The deletion of an owner affects its dependents."""
     graph = Graph()
     graph.put(node("owner"))
-    assert graph.put(node("child", "owner")) == ["child"]
+    assert graph.put(node("child", "owner")) == []
     assert graph.remove("owner") == ["child"]
+
+
+def test_a_dependent_is_looked_at_unless_its_owners_stay() -> None:
+    """An object is processed if an owner is unknown or deleted in the foreground, and not if all owners stay."""
+    graph = Graph()
+    assert graph.put(node("child", "owner")) == ["child"]
+    graph.put(node("owner"))
+    assert graph.put(node("child", "owner")) == []
+    assert graph.put(node("child", "owner", "other")) == ["child"]
+    graph.put(node("owner", deleting=True, finalizers=(FOREGROUND,)))
+    assert graph.put(node("late", "owner")) == ["late"]
 
 
 def test_a_foreground_deletion_concerns_dependents_then_the_owner() -> None:
