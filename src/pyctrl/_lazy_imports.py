@@ -1,4 +1,4 @@
-"""Lazy imports of a package's public names (PEP 562), so that a program only imports what it uses.
+"""Lazy imports of functions, and of the public names of a package (PEP 562), so that a program imports what it uses.
 
 In the `__init__` of a package::
 
@@ -13,9 +13,22 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-__all__ = ["lazy_names", "lazy_search"]
+__all__ = ["lazy_function", "lazy_names", "lazy_search"]
 
 ModuleHooks = tuple[Callable[[str], Any], Callable[[], list[str]]]
+
+
+def lazy_function(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that imports another when it is first called."""
+    found: Callable[..., Any] | None = None
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        nonlocal found
+        if found is None:
+            found = getattr(import_module(module), name)
+        return found(*arguments, **named)
+
+    return call
 
 
 def lazy_names(package: str, files: Mapping[str, str]) -> ModuleHooks:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pyctrl._lazy_imports import lazy_function
+
 pytestmark = pytest.mark.usefixtures("imports_as_before")
 
 HOOKS = {
@@ -45,3 +47,12 @@ def test_unknown_names_are_attribute_errors(package: str) -> None:
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'three'"):
         module.three  # noqa: B018
     assert {"one", "two"} <= set(dir(module))
+
+
+def test_a_lazy_function_imports_when_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module of a lazy function is imported by the first call, and not before."""
+    (tmp_path / "lazy_double.py").write_text("def double(number, *, plus=0):\n    return 2 * number + plus\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    double = lazy_function("lazy_double", "double")
+    assert "lazy_double" not in sys.modules
+    assert [double(2), double(2, plus=1)] == [4, 5]

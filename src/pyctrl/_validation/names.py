@@ -20,6 +20,7 @@ __all__ = [
     "path_segment",
     "qualified_name",
     "subdomain",
+    "subdomain_with_underscore",
 ]
 
 
@@ -30,6 +31,8 @@ _cached = lru_cache(maxsize=4096)
 
 _LABEL_TEXT = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN_TEXT = rf"{_LABEL_TEXT}(\.{_LABEL_TEXT})*"
+_UNDERSCORE_LABEL = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORE_TEXT = rf"{_UNDERSCORE_LABEL}(\.{_UNDERSCORE_LABEL})*"
 _1035_TEXT = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _NAME_TEXT = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE_TEXT = f"({_NAME_TEXT})?"
@@ -37,6 +40,7 @@ _CONFIG_TEXT = "[-._a-zA-Z0-9]+"
 
 _is_label = re.compile(_LABEL_TEXT).fullmatch
 _is_subdomain = re.compile(_SUBDOMAIN_TEXT).fullmatch
+_is_subdomain_with_underscore = re.compile(_UNDERSCORE_TEXT).fullmatch
 _is_1035 = re.compile(_1035_TEXT).fullmatch
 _is_name = re.compile(_NAME_TEXT).fullmatch
 _is_value = re.compile(_VALUE_TEXT).fullmatch
@@ -53,6 +57,12 @@ _SUBDOMAIN = _grammar(
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
     "end with an alphanumeric character",
     _SUBDOMAIN_TEXT,
+    "example.com",
+)
+_UNDERSCORE = _grammar(
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must "
+    "start and end with an alphanumeric character",
+    _UNDERSCORE_TEXT,
     "example.com",
 )
 _LABEL = _grammar(
@@ -105,6 +115,11 @@ def _dns(text: str, limit: int, is_right: Callable[[str], object], words: str) -
 def subdomain(text: str) -> list[str]:
     """Validate an RFC 1123 subdomain: the names of most objects."""
     return _dns(text, 253, _is_subdomain, _SUBDOMAIN)
+
+
+def subdomain_with_underscore(text: str) -> list[str]:
+    """Validate an RFC 1123 subdomain that may have underscores: the search paths of a pod's DNS configuration."""
+    return _dns(text, 253, _is_subdomain_with_underscore, _UNDERSCORE)
 
 
 @_cached

@@ -9,8 +9,9 @@ Compile an expression once and evaluate it often:
     program.evaluate({"self": {"size": 3}})                   # True; EvaluationFailed: str() is cel-go's message
     program.estimate_cost(declaration)                        # the maximum cost, by the limits of a schema
 
-`MATCH_CONDITION` and `policy_variables` are the variables of admission. `schema_decl_type` returns the type of a CRD
-schema, and `value_reader` the function that converts an object's JSON for it (timestamps, durations, bytes, sets).
+`MATCH_CONDITION` and `policy_variables` are the variables of admission, `DEVICE_SELECTOR` those of device selectors.
+`schema_decl_type` returns the type of a CRD schema, and `value_reader` the function that converts an object's JSON for
+it (timestamps, durations, bytes, sets).
 
 Values are JSON's (dict, list, str, int, float, bool, None). Values of type `dyn` are used unchanged. Leave absent
 fields out of a dict; None is CEL's `null`. `authorizer` is an `AuthorizerValue(decide)` and
@@ -25,6 +26,7 @@ checks types and evaluates programs itself, because both depend on Kubernetes' t
 from pyctrl.cel._admission import MATCH_CONDITION, NAMESPACE, REQUEST, object_type, policy_variables
 from pyctrl.cel._data import ValueReader, value_reader
 from pyctrl.cel._declarations import DeclType, schema_decl_type
+from pyctrl.cel._devices import DEVICE_SELECTOR
 from pyctrl.cel._environment import Environment, Program
 from pyctrl.cel._errors import NO_OVERLOAD, CompileFailed, EvaluationFailed, InstantiationFailed
 from pyctrl.cel._library.authorizer import AuthorizerAttributes, AuthorizerDecision, AuthorizerValue, ResourceCheck
@@ -35,6 +37,7 @@ from pyctrl.cel._values import NONE, ObjectValue, Optional
 
 __all__ = [
     "BOOL",
+    "DEVICE_SELECTOR",
     "DYN",
     "INT",
     "JSON_PATCH",

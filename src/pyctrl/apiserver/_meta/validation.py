@@ -54,15 +54,26 @@ def validate_metadata(
 
 
 def validate_metadata_update(
-    new: Mapping[str, JSON], old: Mapping[str, JSON], checks: Sequence[MetadataCheck], *, is_namespaced: bool
+    new: Mapping[str, JSON],
+    old: Mapping[str, JSON],
+    checks: Sequence[MetadataCheck],
+    *,
+    is_namespaced: bool,
+    name_rule: names.Rule = names.subdomain,
 ) -> list[FieldError]:
     """Return the errors in the metadata of an update: those of every kind, then those of `checks`."""
-    causes = [*_maps_and_owners(new), *_qualified_finalizers(new), *_change(new, old)]
+    causes = [
+        *_prefix(new, names.path_segment),
+        *_maps_and_owners(new),
+        *_qualified_finalizers(new),
+        *_change(new, old),
+    ]
     for check in checks:
         if check in (MetadataCheck.CHANGE, MetadataCheck.PLAIN_CHANGE):
             causes += _change(new, old)
         else:
-            causes += [*_namespace(new, is_namespaced), *_maps_and_owners(new), *_qualified_finalizers(new)]
+            causes += [*_prefix(new, name_rule), *_namespace(new, is_namespaced), *_maps_and_owners(new)]
+            causes += _qualified_finalizers(new)
         if check in (MetadataCheck.CHANGE, MetadataCheck.WHOLE):
             causes += _standard_finalizers(new)
     return causes
@@ -75,15 +86,19 @@ def _change(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> list[FieldError
 
 
 def _name(metadata: Mapping[str, JSON], rule: names.Rule) -> Iterator[FieldError]:
-    name, prefix = metadata.get("name", ""), metadata.get("generateName", "")
-    if prefix:
-        for why in rule(names.masked_as_prefix(prefix)):
-            yield invalid_value("metadata.generateName", prefix, why)
+    yield from _prefix(metadata, rule)
+    name = metadata.get("name", "")
     if not name:
         yield required("metadata.name", "name or generateName is required")
         return
     for why in rule(name):
         yield invalid_value("metadata.name", name, why)
+
+
+def _prefix(metadata: Mapping[str, JSON], rule: names.Rule) -> Iterator[FieldError]:
+    prefix = metadata.get("generateName", "")
+    for why in rule(names.masked_as_prefix(prefix)) if prefix else ():
+        yield invalid_value("metadata.generateName", prefix, why)
 
 
 def _namespace(metadata: Mapping[str, JSON], namespaced: bool) -> Iterator[FieldError]:

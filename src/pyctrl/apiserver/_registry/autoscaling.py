@@ -4,52 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pyctrl._validation import names
-from pyctrl.apiserver._errors import FieldError, invalid_value, required
+from pyctrl._lazy_imports import lazy_function
+from pyctrl.apiserver._errors import FieldError
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, status_of
-from pyctrl.apiserver._schema.defaulting import set_defaults
+from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.autoscaler_validation import validate_autoscaler_spec
+else:  # imported with the first object
+    validate_autoscaler_spec = lazy_function(
+        "pyctrl.apiserver._registry.autoscaler_validation", "validate_autoscaler_spec"
+    )
 
 __all__ = ["RESOURCES"]
 
 
+_SCALE_UP: Final = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [
+        {"type": "Pods", "value": 4, "periodSeconds": 15},
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ],
+}
+_SCALE_DOWN: Final = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
+
+
 def _default_autoscaler(obj: Object) -> None:
-    """Default to at least one replica, and in v2 to 80 % of the requested CPU."""
+    """Default to at least one replica and to 80 % of the requested CPU; fill a behavior that is set."""
     spec = obj["spec"]
     set_defaults(spec, minReplicas=1)
     if obj["apiVersion"] == "autoscaling/v1":
+        set_defaults(spec, targetCPUUtilizationPercentage=80)
         return
-    target = {"type": "Utilization", "averageUtilization": 80}
-    set_defaults(spec, metrics=[{"type": "Resource", "resource": {"name": "cpu", "target": target}}])
+    if not spec.get("metrics"):
+        target = {"type": "Utilization", "averageUtilization": 80}
+        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    behavior = spec.get("behavior")
+    for key, rules in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)) if behavior is not None else ():
+        behavior[key] = {**copied(rules), **(behavior.get(key) or {})}
 
 
 def _validate_autoscaler(new: Object, _old: Object | None) -> Iterator[FieldError]:
-    """Check the scale target and the range of replicas."""
-    spec = new["spec"]
-    target, least, most = spec.get("scaleTargetRef") or {}, spec.get("minReplicas"), spec.get("maxReplicas") or 0
-    if least is not None and least < 1:
-        yield invalid_value("spec.minReplicas", least, "must be greater than or equal to 1")
-    if not most:
-        yield required("spec.maxReplicas", "must be set and greater than 0")
-    elif most < 1:
-        yield invalid_value("spec.maxReplicas", most, "must be greater than or equal to 1")
-    if least is not None and most < least:
-        yield invalid_value("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
-    for key in ("kind", "name"):
-        if not target.get(key):
-            yield required(f"spec.scaleTargetRef.{key}")
-        else:
-            yield from _segment(target[key], f"spec.scaleTargetRef.{key}")
-    if not target.get("apiVersion"):
-        yield invalid_value("spec.scaleTargetRef.apiVersion", "", "apiVersion must specify API group")
-
-
-def _segment(text: str, path: str) -> Iterator[FieldError]:
-    yield from (invalid_value(path, text, why) for why in names.path_segment(text))
+    """Check the spec, in the form of v2."""
+    spec = _to_v2(new)["spec"] if new["apiVersion"] == "autoscaling/v1" else new["spec"]
+    yield from validate_autoscaler_spec(spec, "spec")
 
 
 # -- conversion ------------------------------------------------------------------------------------------------

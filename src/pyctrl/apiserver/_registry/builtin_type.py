@@ -209,15 +209,22 @@ class BuiltinResourceType:
         if part is not None:
             part.keep(new, old)
         strategy.prepare(new, old)
-        if self.has_generation:
+        if self.has_generation and not strategy.increments_generation:
+            keep_metadata(new["metadata"], old["metadata"], ("generation",))
+        elif self.has_generation:
             bump_generation(new, old, annotations_too=strategy.annotations_increment_generation and subresource is None)
         causes = validate_metadata_update(
-            new["metadata"], old["metadata"], strategy.on_update, is_namespaced=self.namespaced
+            new["metadata"],
+            old["metadata"],
+            strategy.on_update,
+            is_namespaced=self.namespaced,
+            name_rule=strategy.name_rule,
         )
         self._refuse(new, [*causes, *strategy.validate_update(subresource, new, old)])
         if subresource is None:
             strategy.allocate(new, old)
-            warnings.extend(strategy.warn(new))
+            if strategy.warns_on_update(new, old):
+                warnings.extend(strategy.warn(new))
 
     def _keep_all_but_status(self, new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
         for key in [key for key in new if key not in ("metadata", "status", "kind", "apiVersion")]:

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pyctrl.apiserver._errors import FieldError
+from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
+from pyctrl.apiserver._meta.validation import validate_selector
 from pyctrl.apiserver._registry._pods.defaults import default_template
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.field_validation import not_negative
-from pyctrl.apiserver._registry.pod_templates import immutable_selector, validate_lasting_pods
-from pyctrl.apiserver._registry.strategy import Object, Strategy
+from pyctrl.apiserver._registry.field_validation import at_most_all, int_or_percent, int_or_percent_value, not_negative
+from pyctrl.apiserver._registry.pod_templates import (
+    immutable_selector,
+    is_selector_valid,
+    prepare_template,
+    selector_matches,
+    shown_selector,
+    template_labels,
+    validate_only_lasting,
+    validate_template,
+    warn_template,
+)
+from pyctrl.apiserver._registry.strategy import Object, Strategy, generation_differs
 from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of, selector_of, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
+from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = ["RESOURCES"]
 
@@ -28,7 +40,8 @@ def _default_daemon_set(obj: Object) -> None:
     if strategy["type"] == "RollingUpdate":
         set_defaults(strategy, rollingUpdate={})
         rolling = strategy["rollingUpdate"]
-        set_defaults(rolling, maxUnavailable=0 if rolling.get("maxSurge") else 1, maxSurge=0)
+        rolling.setdefault("maxUnavailable", 0 if rolling.get("maxSurge") else 1)
+        rolling.setdefault("maxSurge", 0)
     default_template(spec["template"])
 
 
@@ -45,9 +58,42 @@ def _prepare_daemon_set(new: Object, old: Object | None) -> None:
 
 def _validate_daemon_set(new: Object, old: Object | None) -> Iterator[FieldError]:
     """Check a DaemonSet; its selector does not change."""
+    spec = new["spec"]
     yield from immutable_selector(new, old)
-    yield from validate_lasting_pods(new["spec"], "daemonset")
-    yield from not_negative(new["spec"], "spec", "minReadySeconds", "revisionHistoryLimit")
+    selector, template = spec.get("selector"), spec["template"]
+    yield from validate_selector(selector or {}, "spec.selector")
+    is_valid = selector is None or is_selector_valid(selector)
+    if is_valid and not selector_matches(selector, template_labels(template)):
+        why = "`selector` does not match template `labels`"
+        yield invalid_value("spec.template.metadata.labels", template_labels(template), why)
+    if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
+        yield invalid_value("spec.selector", shown_selector(selector), "empty selector is invalid for daemonset")
+    yield from validate_template(template, "spec.template")
+    yield from validate_only_lasting(template, "DaemonSet")
+    yield from not_negative(spec, "spec", "minReadySeconds")
+    yield from _update_strategy(spec["updateStrategy"], "spec.updateStrategy")
+    yield from not_negative(spec, "spec", "revisionHistoryLimit")
+
+
+def _update_strategy(strategy: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
+    if strategy["type"] == "RollingUpdate":
+        rolling, where = strategy["rollingUpdate"], f"{path}.rollingUpdate"
+        missing, surplus = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
+        for check in (int_or_percent, at_most_all):
+            yield from check(missing, f"{where}.maxUnavailable")
+            yield from check(surplus, f"{where}.maxSurge")
+        if int_or_percent_value(missing) and int_or_percent_value(surplus):
+            yield invalid_value(f"{where}.maxSurge", surplus, "may not be set when maxUnavailable is non-zero")
+        elif not int_or_percent_value(missing) and not int_or_percent_value(surplus):
+            yield required(f"{where}.maxUnavailable", "cannot be 0 when maxSurge is 0")
+    elif strategy["type"] != "OnDelete":
+        rolling = strategy.get("rollingUpdate")
+        shown = rolling and {
+            "MaxUnavailable": rolling.get("maxUnavailable", 0),
+            "MaxSurge": rolling.get("maxSurge", 0),
+        }
+        internal = {"Type": strategy["type"], "RollingUpdate": shown}
+        yield not_supported(path, internal, ("RollingUpdate", "OnDelete"))
 
 
 def _daemon_set_cells(obj: Object) -> Cells:
@@ -71,8 +117,10 @@ RESOURCES: Final = (
         strategy=Strategy(
             has_generation=True,
             defaults=(_default_daemon_set,),
-            prepares=(_prepare_daemon_set,),
+            prepares=(prepare_template, _prepare_daemon_set),
             validates=(_validate_daemon_set,),
+            warns=warn_template,
+            warns_on_update=generation_differs,
         ),
         cells=_daemon_set_cells,
     ),

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported
+from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._registry._pods.defaults import default_template
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.field_validation import NEGATIVE, NO_PERCENT, not_negative
-from pyctrl.apiserver._registry.pod_templates import immutable_selector, validate_lasting_pods
+from pyctrl.apiserver._registry.field_validation import (
+    at_most_all,
+    int_or_percent,
+    int_or_percent_value,
+    not_negative,
+)
+from pyctrl.apiserver._registry.pod_templates import (
+    hostname_warnings,
+    immutable_selector,
+    prepare_template,
+    template_labels,
+    validate_lasting_pods,
+    validate_only_lasting,
+    validate_template,
+    warn_template,
+)
 from pyctrl.apiserver._registry.scale import ScaleREST
-from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
+from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at, generation_differs
 from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of, selector_of, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
@@ -30,7 +43,8 @@ def _default_deployment(obj: Object) -> None:
     set_defaults(strategy, type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
         set_defaults(strategy, rollingUpdate={})
-        set_defaults(strategy["rollingUpdate"], maxUnavailable="25%", maxSurge="25%")
+        for key in ("maxUnavailable", "maxSurge"):
+            strategy["rollingUpdate"].setdefault(key, "25%")
     default_template(spec["template"])
 
 
@@ -38,35 +52,43 @@ def _validate_deployment(new: Object, old: Object | None) -> Iterator[FieldError
     """Check a Deployment; its selector does not change."""
     spec = new["spec"]
     yield from not_negative(spec, "spec", "replicas")
-    yield from validate_lasting_pods(spec)
+    yield from validate_lasting_pods(spec, "ReplicaSet", noun="deployment")
     strategy = spec["strategy"]
-    if strategy["type"] not in ("Recreate", "RollingUpdate"):
-        internal = {"Type": strategy["type"], "RollingUpdate": strategy.get("rollingUpdate")}
-        yield not_supported("spec.strategy", internal, ("Recreate", "RollingUpdate"))
-    elif strategy["type"] == "Recreate" and strategy.get("rollingUpdate") is not None:
-        why = "Forbidden: may not be specified when strategy `type` is 'Recreate'"
-        yield FieldError("FieldValueForbidden", why, "spec.strategy.rollingUpdate")
+    if strategy["type"] == "Recreate" and strategy.get("rollingUpdate") is not None:
+        why = "may not be specified when strategy `type` is 'Recreate'"
+        yield field_forbidden("spec.strategy.rollingUpdate", why)
     elif strategy["type"] == "RollingUpdate":
         yield from _validate_rolling_update(strategy["rollingUpdate"], "spec.strategy.rollingUpdate")
-    yield from not_negative(spec, "spec", "minReadySeconds", "revisionHistoryLimit")
+    elif strategy["type"] != "Recreate":
+        internal = {"Type": strategy["type"], "RollingUpdate": _shown_update(strategy.get("rollingUpdate"))}
+        yield not_supported("spec.strategy", internal, ("Recreate", "RollingUpdate"))
+    yield from not_negative(spec, "spec", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
     if (spec.get("progressDeadlineSeconds") or 0) <= spec.get("minReadySeconds", 0):
         why = "must be greater than minReadySeconds"
         yield invalid_value("spec.progressDeadlineSeconds", spec.get("progressDeadlineSeconds"), why)
     yield from immutable_selector(new, old)
 
 
+def _deployment_warnings(new: Object) -> Iterator[str]:
+    """Warn about a name that pods cannot have as their hostname, and about the template."""
+    yield from hostname_warnings(new["metadata"])
+    yield from warn_template(new)
+
+
+def _shown_update(rolling: Mapping[str, JSON] | None) -> JSON:
+    if rolling is None:
+        return None
+    return {"MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
+
+
 def _validate_rolling_update(rolling: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
     """Check maxUnavailable and maxSurge, which must not both be 0."""
-    missing, surplus = rolling.get("maxUnavailable"), rolling.get("maxSurge")
-    for key, value in (("maxUnavailable", missing), ("maxSurge", surplus)):
-        if isinstance(value, str) and not re.fullmatch("[0-9]+%", value):
-            yield invalid_value(f"{path}.{key}", value, NO_PERCENT)
-        elif isinstance(value, int) and value < 0:
-            yield invalid_value(f"{path}.{key}", value, NEGATIVE)
-    if missing in (0, "0%") and surplus in (0, "0%"):
+    missing, surplus = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
+    yield from int_or_percent(missing, f"{path}.maxUnavailable")
+    yield from int_or_percent(surplus, f"{path}.maxSurge")
+    if int_or_percent_value(missing) == 0 and int_or_percent_value(surplus) == 0:
         yield invalid_value(f"{path}.maxUnavailable", missing, "may not be 0 when `maxSurge` is 0")
-    if isinstance(missing, str) and re.fullmatch("[0-9]+%", missing) and int(missing[:-1]) > 100:
-        yield invalid_value(f"{path}.maxUnavailable", missing, "must not be greater than 100%")
+    yield from at_most_all(missing, f"{path}.maxUnavailable")
 
 
 def _deployment_cells(obj: Object) -> Cells:
@@ -101,12 +123,37 @@ def _default_replication_controller(obj: Object) -> None:
             set_defaults(obj["metadata"], labels=dict(labels))
 
 
+def _replica_set_warnings(new: Object) -> Iterator[str]:
+    """Warn about a new name that pods cannot have as their hostname, and about the template."""
+    if new["metadata"].get("generation") == 1:
+        yield from hostname_warnings(new["metadata"])
+    yield from warn_template(new)
+
+
 def _validate_replica_set(new: Object, old: Object | None) -> Iterator[FieldError]:
     """Check a ReplicaSet; its selector does not change."""
     spec = new["spec"]
     yield from not_negative(spec, "spec", "replicas", "minReadySeconds")
-    yield from validate_lasting_pods(spec)
+    yield from validate_lasting_pods(spec, "ReplicaSet", noun="deployment")
     yield from immutable_selector(new, old)
+
+
+def _validate_replication_controller(new: Object, _old: Object | None) -> Iterator[FieldError]:
+    """Check a ReplicationController; its selector is a map of labels."""
+    spec = new["spec"]
+    selector, template = spec.get("selector") or {}, spec.get("template")
+    if not selector:
+        yield required("spec.selector")
+    if template is None:
+        yield required("spec.template")
+    else:
+        labels = template_labels(template)
+        if any((labels or {}).get(key) != value for key, value in selector.items()):
+            why = "`selector` does not match template `labels`"
+            yield invalid_value("spec.template.metadata.labels", labels, why)
+        yield from validate_template(template, "spec.template")
+        yield from validate_only_lasting(template, "ReplicationController")
+    yield from not_negative(spec, "spec", "replicas", "minReadySeconds")
 
 
 def _replica_set_cells(obj: Object) -> Cells:
@@ -131,7 +178,10 @@ RESOURCES: Final = (
             annotations_increment_generation=True,
             status_reset_fields=("labels",),
             defaults=(_default_deployment,),
+            prepares=(prepare_template,),
             validates=(_validate_deployment,),
+            warns=_deployment_warnings,
+            warns_on_update=generation_differs,
         ),
         cells=_deployment_cells,
         rest={"scale": ScaleREST},
@@ -143,7 +193,10 @@ RESOURCES: Final = (
             has_generation=True,
             fields=fields_at("status.replicas", zero="0"),
             defaults=(_default_replica_set,),
+            prepares=(prepare_template,),
             validates=(_validate_replica_set,),
+            warns=_replica_set_warnings,
+            warns_on_update=generation_differs,
         ),
         cells=_replica_set_cells,
         rest={"scale": ScaleREST},
@@ -155,6 +208,10 @@ RESOURCES: Final = (
             has_generation=True,
             fields=fields_at("status.replicas", zero="0"),
             defaults=(_default_replication_controller,),
+            prepares=(prepare_template,),
+            validates=(_validate_replication_controller,),
+            warns=warn_template,
+            warns_on_update=lambda _new, _old: False,
         ),
         cells=_replica_set_cells,
         rest={"scale": ScaleREST},

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import UNSET, Cells, first_few
 from pyctrl.apiserver._schema.defaulting import set_defaults
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.warnings import ip_warnings
+    from pyctrl.apiserver._registry.endpoint_validation import validate_endpoint_slice, validate_endpoints
+else:  # imported with the first object
+    ip_warnings = lazy_function("pyctrl.apiserver._registry._pods.warnings", "ip_warnings")
+    validate_endpoint_slice = lazy_function("pyctrl.apiserver._registry.endpoint_validation", "validate_endpoint_slice")
+    validate_endpoints = lazy_function("pyctrl.apiserver._registry.endpoint_validation", "validate_endpoints")
 
 __all__ = ["RESOURCES"]
 
@@ -24,7 +34,25 @@ def _default_endpoint_slice(obj: Object) -> None:
     """Default ports to TCP and an empty name."""
     for port in obj.get("ports") or ():
         port.setdefault("name", "")
-        set_defaults(port, protocol="TCP")
+        port.setdefault("protocol", "TCP")
+
+
+def _drop_topology(new: Object, old: Object | None) -> None:
+    """Drop what only v1beta1 has, unless the endpoints stay as they are."""
+    endpoints = new.get("endpoints") or ()
+    if old is None or endpoints != (old.get("endpoints") or ()):
+        for each in endpoints:
+            each.pop("deprecatedTopology", None)
+
+
+def _slice_warnings(new: Object) -> Iterator[str]:
+    """Warn about domain names as addresses, and about addresses that are written unusually."""
+    if new.get("addressType") == "FQDN":
+        yield "spec.addressType: FQDN endpoints are deprecated"
+        return
+    for index, endpoint in enumerate(new.get("endpoints") or ()):
+        for number, each in enumerate(endpoint.get("addresses") or ()):
+            yield from ip_warnings(each, f"endpoints[{index}].addresses[{number}]")
 
 
 _NO_PORT: Final[tuple[Object, ...]] = ({},)  # of headless services
@@ -64,6 +92,7 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
             allows_create_on_update=True,
             defaults=(_default_endpoints,),
+            validates=(validate_endpoints,),
         ),
         cells=_endpoints_cells,
         deprecation="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
@@ -71,7 +100,15 @@ RESOURCES: Final = (
     BuiltinResource(
         group="discovery.k8s.io",
         kind="EndpointSlice",
-        strategy=Strategy(has_generation=True, on_update=(MetadataCheck.WHOLE,), defaults=(_default_endpoint_slice,)),
+        strategy=Strategy(
+            has_generation=True,
+            on_update=(MetadataCheck.WHOLE,),
+            defaults=(_default_endpoint_slice,),
+            validates=(validate_endpoint_slice,),
+            prepares=(_drop_topology,),
+            warns=_slice_warnings,
+            warns_on_update=lambda new, _old: new.get("addressType") != "FQDN",
+        ),
         cells=_endpoint_slice_cells,
     ),
 )

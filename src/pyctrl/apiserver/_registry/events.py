@@ -28,6 +28,7 @@ _DEPRECATED = {
     "deprecatedSource": "source",
 }
 #: Fields that events.k8s.io does not allow to change, in the order of its errors; as upstream, the reason is twice.
+_TEXTS = ("reason", "message", "type", "action", "reportingController", "reportingInstance")
 _IMMUTABLE = (
     ("regarding", "involvedObject"),
     ("reason", "reason"),
@@ -119,7 +120,7 @@ def _go_value(name: str, value: object) -> object:
     """Return a value as Go prints it: a struct with all its fields, by their Go names."""
     if isinstance(value, dict) and name in _PARTS:
         return {_GO_NAMES.get(part, part[0].upper() + part[1:]): value.get(part, "") for part in _PARTS[name]}
-    return value
+    return "" if value is None and name in _TEXTS else value
 
 
 # -- conversion ------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from pyctrl._validation.names import Rule, subdomain
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -13,16 +14,30 @@ __all__ = [
     "NEGATIVE",
     "NO_PERCENT",
     "address",
+    "at_most_all",
+    "descending_path",
+    "domain_prefixed_path",
+    "in_range",
+    "int_or_percent",
+    "int_or_percent_value",
+    "invalid_name",
     "is_address",
+    "local_path",
     "network",
+    "no_backsteps",
     "non_special_ip",
     "not_negative",
     "one_of",
     "port",
     "port_name_errors",
     "port_number",
+    "required_name",
+    "required_texts",
+    "text_of",
 ]
 
+_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+_PERCENT = re.compile("[0-9]+%")
 _NO_PORT = "must be between 1 and 65535, inclusive"
 NEGATIVE = "must be greater than or equal to 0"
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
@@ -68,7 +83,7 @@ def not_negative(spec: Mapping[str, JSON], path: str, *keys: str) -> Iterator[Fi
     """Check that integer fields, where set, are at least 0."""
     for key in keys:
         if isinstance(spec.get(key), int) and spec[key] < 0:
-            yield invalid_value(f"{path}.{key}", spec[key], NEGATIVE)
+            yield invalid_value(f"{path}.{key}" if path else key, spec[key], NEGATIVE)
 
 
 def address(text: str, path: str) -> Iterator[FieldError]:
@@ -119,3 +134,89 @@ NO_PERCENT = (
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
     "validation is '[0-9]+%')"
 )
+
+
+def text_of(values: Mapping[str, JSON], key: str) -> str:
+    """Return a string field, or an empty string if it is not set."""
+    found: str = values.get(key) or ""
+    return found
+
+
+def invalid_name(rule: Rule, text: str, path: str) -> Iterator[FieldError]:
+    """Check a name by a rule."""
+    yield from (invalid_value(path, text, why) for why in rule(text))
+
+
+def required_name(rule: Rule, text: str, path: str) -> Iterator[FieldError]:
+    """Check a name that must be set."""
+    if text:
+        yield from invalid_name(rule, text, path)
+    else:
+        yield required(path)
+
+
+def required_texts(values: Mapping[str, JSON], path: str, *keys: str) -> Iterator[FieldError]:
+    """Check that string fields or lists are set and not empty."""
+    yield from (required(f"{path}.{key}") for key in keys if not values.get(key))
+
+
+def in_range(value: int, low: int, high: int, path: str) -> Iterator[FieldError]:
+    """Check a number between two bounds."""
+    if not low <= value <= high:
+        yield invalid_value(path, value, f"must be between {low} and {high}, inclusive")
+
+
+def no_backsteps(text: str, path: str) -> Iterator[FieldError]:
+    """Check that a file path has no `..` part."""
+    if ".." in text.split("/"):
+        yield invalid_value(path, text, "must not contain '..'")
+
+
+def descending_path(text: str, path: str) -> Iterator[FieldError]:
+    """Check a relative file path without `..`."""
+    if text.startswith("/"):
+        yield invalid_value(path, text, "must be a relative path")
+    yield from no_backsteps(text, path)
+
+
+def local_path(text: str, path: str) -> Iterator[FieldError]:
+    """Check the relative path of a file that a volume creates; names that begin with `..` are reserved."""
+    yield from descending_path(text, path)
+    if text.startswith("..") and not text.startswith("../"):
+        yield invalid_value(path, text, "must not start with '..'")
+
+
+def int_or_percent(value: JSON, path: str) -> Iterator[FieldError]:
+    """Check a number that is not negative, or a percentage."""
+    if isinstance(value, str):
+        if not _PERCENT.fullmatch(value):
+            yield invalid_value(path, value, NO_PERCENT)
+    elif value < 0:
+        yield invalid_value(path, value, NEGATIVE)
+
+
+def int_or_percent_value(value: JSON) -> int:
+    """Return a number, or the number of a percentage."""
+    if isinstance(value, int):
+        return value
+    digits = value.removesuffix("%") if _PERCENT.fullmatch(value) else value
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
+
+
+def at_most_all(value: JSON, path: str) -> Iterator[FieldError]:
+    """Check that a percentage is at most 100."""
+    if isinstance(value, str) and _PERCENT.fullmatch(value) and int(value[:-1]) > 100:
+        yield invalid_value(path, value, "must not be greater than 100%")
+
+
+def domain_prefixed_path(text: str, path: str) -> Iterator[FieldError]:
+    """Check a path below a domain, such as `example.com/controller`."""
+    domain, slash, rest = text.partition("/")
+    if not text:
+        yield required(path)
+    elif not (domain and slash and rest):
+        yield invalid_value(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    else:
+        yield from invalid_name(subdomain, domain, path)
+        if not _HTTP_PATH.fullmatch(rest):
+            yield invalid_value(path, rest, f"Invalid path (regex used for validation is '{_HTTP_PATH.pattern}')")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
@@ -11,7 +12,24 @@ from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
 
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.flow_validation import validate_flow_schema, validate_priority_level
+else:  # imported with the first object
+    validate_flow_schema = lazy_function("pyctrl.apiserver._registry.flow_validation", "validate_flow_schema")
+    validate_priority_level = lazy_function("pyctrl.apiserver._registry.flow_validation", "validate_priority_level")
+
 __all__ = ["RESOURCES"]
+
+
+_PRECEDENCE: Final = 1000
+_QUEUING: Final = {"queues": 64, "handSize": 8, "queueLengthLimit": 50}
+
+
+def _default_flow_schema(obj: Object) -> None:
+    """Default to a precedence in the middle."""
+    spec = obj.get("spec") or {}
+    if not spec.get("matchingPrecedence"):
+        spec["matchingPrecedence"] = _PRECEDENCE
 
 
 def _default_priority_level(obj: Object) -> None:
@@ -19,6 +37,10 @@ def _default_priority_level(obj: Object) -> None:
     limited = spec.get("limited")
     if limited is not None:
         set_defaults(limited, nominalConcurrencyShares=30, lendablePercent=0)
+        queuing = (limited.get("limitResponse") or {}).get("queuing")
+        if queuing is not None:
+            for key, number in _QUEUING.items():
+                queuing[key] = queuing.get(key) or number
     elif spec.get("exempt") is not None:
         set_defaults(spec["exempt"], nominalConcurrencyShares=0, lendablePercent=0)
 
@@ -58,7 +80,12 @@ RESOURCES: Final = (
         group=_GROUP,
         kind="FlowSchema",
         strategy=Strategy(
-            has_generation=True, on_update=(MetadataCheck.WHOLE,), status_reset_fields=STATUS_RESET_FIELDS
+            has_generation=True,
+            on_update=(MetadataCheck.WHOLE,),
+            status_reset_fields=STATUS_RESET_FIELDS,
+            defaults=(_default_flow_schema,),
+            validates=(validate_flow_schema,),
+            validates_status=(),
         ),
         cells=_flow_schema_cells,
         row_order=_flow_schema_order,
@@ -71,6 +98,8 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE,),
             status_reset_fields=STATUS_RESET_FIELDS,
             defaults=(_default_priority_level,),
+            validates=(validate_priority_level,),
+            validates_status=(),
         ),
         cells=_priority_level_cells,
     ),

@@ -7,16 +7,25 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from pyctrl._validation import names
-from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
+from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required, too_long
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.field_validation import is_address, port, port_number
+from pyctrl.apiserver._registry.field_validation import (
+    domain_prefixed_path,
+    invalid_name,
+    is_address,
+    port,
+    port_number,
+    required_name,
+    text_of,
+)
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, first_few, load_balancer_addresses, spec_of, status_of
-from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = ["RESOURCES"]
+
+_LONGEST_CONTROLLER: Final = 250
 
 _Part = Mapping[str, JSON]
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
@@ -41,9 +50,8 @@ def _validate_ingress(new: Object, _old: Object | None) -> Iterator[FieldError]:
         yield from _backend(spec["defaultBackend"], "spec.defaultBackend")
     for index, rule in enumerate(spec.get("rules") or ()):
         yield from _rule(rule, f"spec.rules[{index}]")
-    name = spec.get("ingressClassName") or ""
-    for why in names.subdomain(name) if name else ():
-        yield invalid_value("spec.ingressClassName", name, why)
+    if spec.get("ingressClassName") is not None:
+        yield from invalid_name(names.subdomain, spec["ingressClassName"], "spec.ingressClassName")
 
 
 def _tls(each: _Part, path: str) -> Iterator[FieldError]:
@@ -75,16 +83,17 @@ def _rule(rule: _Part, path: str) -> Iterator[FieldError]:
         yield required(f"{path}.http.paths")
     for index, each in enumerate(paths):
         where = f"{path}.http.paths[{index}]"
-        yield from _path(each, where)
-        yield from _backend(each.get("backend") or {}, f"{where}.backend")
+        if each.get("pathType") is None:
+            yield required(f"{where}.pathType", "pathType must be specified")
+        else:
+            yield from _path(each, where)
+            yield from _backend(each.get("backend") or {}, f"{where}.backend")
 
 
 def _path(each: _Part, path: str) -> Iterator[FieldError]:
-    kind, text = each.get("pathType"), each.get("path") or ""
+    kind, text = each["pathType"], text_of(each, "path")
     where = f"{path}.path"
-    if not kind:
-        yield required(f"{path}.pathType", "pathType must be specified")
-    elif kind not in _PATH_TYPES:
+    if kind not in _PATH_TYPES:
         yield not_supported(f"{path}.pathType", kind, _PATH_TYPES)
     elif kind == "ImplementationSpecific":
         if text and not text.startswith("/"):
@@ -103,11 +112,18 @@ def _backend(backend: _Part, path: str) -> Iterator[FieldError]:
     if service is not None and resource is not None:
         yield invalid_value(path, "", "cannot set both resource and service backends")
     elif resource is not None:
-        yield from (required(f"{path}.resource.{key}") for key in ("kind", "name") if not resource.get(key))
+        yield from _reference(resource, f"{path}.resource")
     elif service is not None:
         yield from _service(service, path)
     else:
         yield invalid_value(path, "", "resource or service backend is required")
+
+
+def _reference(resource: _Part, path: str) -> Iterator[FieldError]:
+    if resource.get("apiGroup") is not None:
+        yield from invalid_name(names.subdomain, resource["apiGroup"], f"{path}.apiGroup")
+    for key in ("kind", "name"):
+        yield from required_name(names.path_segment, text_of(resource, key), f"{path}.{key}")
 
 
 def _service(service: _Part, path: str) -> Iterator[FieldError]:
@@ -140,8 +156,40 @@ def _ingress_cells(obj: Object) -> Cells:
 
 def _default_ingress_class(obj: Object) -> None:
     parameters = obj.setdefault("spec", {}).get("parameters")
-    if parameters is not None:
-        set_defaults(parameters, scope="Cluster")
+    if parameters is not None and parameters.get("scope") is None:
+        parameters["scope"] = "Cluster"
+
+
+def _validate_ingress_class(new: Object, old: Object | None) -> Iterator[FieldError]:
+    """Check an IngressClass; its controller does not change."""
+    spec = new.get("spec") or {}
+    controller = text_of(spec, "controller")
+    if old is not None and controller != text_of(old.get("spec") or {}, "controller"):
+        yield invalid_value("spec.controller", controller, "field is immutable")
+    if len(controller) > _LONGEST_CONTROLLER:
+        yield too_long("spec.controller", _LONGEST_CONTROLLER)
+    yield from domain_prefixed_path(controller, "spec.controller")
+    if (parameters := spec.get("parameters")) is not None:
+        yield from _class_parameters(parameters, "spec.parameters")
+
+
+def _class_parameters(parameters: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
+    if parameters.get("apiGroup") is not None:
+        yield from invalid_name(names.subdomain, parameters["apiGroup"], f"{path}.apiGroup")
+    for key in ("kind", "name"):
+        yield from required_name(names.path_segment, text_of(parameters, key), f"{path}.{key}")
+    scope, namespace, where = parameters.get("scope"), parameters.get("namespace"), f"{path}.namespace"
+    if scope is None:
+        yield required(f"{path}.scope")
+    elif scope not in ("Cluster", "Namespace"):
+        yield not_supported(f"{path}.scope", scope, ("Cluster", "Namespace"))
+    elif scope == "Namespace":
+        if namespace is None:
+            yield required(where, "`parameters.scope` is set to 'Namespace'")
+        else:
+            yield from invalid_name(names.label, namespace, where)
+    elif namespace is not None:
+        yield field_forbidden(where, "`parameters.scope` is set to 'Cluster'")
 
 
 _DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
@@ -181,6 +229,7 @@ RESOURCES: Final = (
             has_generation=True,
             on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
             defaults=(_default_ingress_class,),
+            validates=(_validate_ingress_class,),
         ),
         cells=_ingress_class_cells,
     ),

@@ -15,6 +15,12 @@ from pyctrl.apiserver._registry.table_cells import Cells, spec_of
 __all__ = ["RESOURCES"]
 
 
+def _drop_strategy(new: Object, _old: Object | None) -> None:
+    """Drop what belongs to coordinated leader election, which is off."""
+    for key in ("strategy", "preferredHolder"):
+        (new.get("spec") or {}).pop(key, None)
+
+
 def _validate_lease(new: Object, _old: Object | None) -> Iterator[FieldError]:
     """Check the duration and the number of transitions."""
     spec = new.get("spec") or {}
@@ -37,6 +43,7 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.PLAIN_CHANGE,),
             allows_unconditional_update=False,
             allows_create_on_update=True,
+            prepares=(_drop_strategy,),
             validates=(_validate_lease,),
         ),
         cells=_lease_cells,

@@ -27,7 +27,7 @@ def _default_network_policy(obj: Object) -> None:
     spec = obj["spec"]
     for rule in (*(spec.get("ingress") or ()), *(spec.get("egress") or ())):
         for each in rule.get("ports") or ():
-            set_defaults(each, protocol="TCP")
+            each.setdefault("protocol", "TCP")
     set_defaults(spec, policyTypes=["Ingress", "Egress"] if spec.get("egress") else ["Ingress"])
 
 
@@ -53,20 +53,20 @@ def _validate_network_policy(new: Object, _old: Object | None) -> Iterator[Field
 
 def _policy_port(each: _Part, path: str) -> Iterator[FieldError]:
     number, end = each.get("port"), each.get("endPort")
-    if each.get("protocol") and each["protocol"] not in _PROTOCOLS:
+    if each["protocol"] not in _PROTOCOLS:
         yield not_supported(f"{path}.protocol", each["protocol"], _PROTOCOLS)
+    if isinstance(number, str) and end is not None:
+        yield invalid_value(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
     if number is not None:
         yield from port(number, f"{path}.port")
-    if end is None:
+    if end is None or isinstance(number, str):
         return
     if number is None:
         yield invalid_value(f"{path}.endPort", end, "may not be specified when `port` is not specified")
-    elif isinstance(number, str):
-        yield invalid_value(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
-    elif end < number:
+        return
+    if end < number:
         yield invalid_value(f"{path}.endPort", number, "must be greater than or equal to `port`")
-    else:
-        yield from port_number(end, f"{path}.endPort")
+    yield from port_number(end, f"{path}.endPort")
 
 
 def _peer(peer: _Part, path: str) -> Iterator[FieldError]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
+from pyctrl.apiserver._errors import FieldError
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry._pods.binding import BindingREST
@@ -14,14 +17,23 @@ from pyctrl.apiserver._registry._pods.eviction import EvictionREST
 from pyctrl.apiserver._registry._pods.exec import AttachREST, ExecREST
 from pyctrl.apiserver._registry._pods.log import LogREST
 from pyctrl.apiserver._registry._pods.portforward import PortForwardREST
+from pyctrl.apiserver._registry._pods.preparation import add_label_keys, drop_disabled_fields
 from pyctrl.apiserver._registry._pods.quality_of_service import quality_of_service
 from pyctrl.apiserver._registry._pods.resize import RESIZE
 from pyctrl.apiserver._registry._pods.table import pod_cells, pod_row_conditions
-from pyctrl.apiserver._registry._pods.validation import validate_pod
 from pyctrl.apiserver._registry._proxy.handler import PodProxyREST
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
+from pyctrl.apiserver._registry.pod_templates import validate_template
+from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at, generation_differs
 from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.pod_updates import validate_pod
+    from pyctrl.apiserver._registry._pods.warnings import warnings_of_pod, warnings_of_template
+else:  # imported with the first object
+    validate_pod = lazy_function("pyctrl.apiserver._registry._pods.pod_updates", "validate_pod")
+    warnings_of_pod = lazy_function("pyctrl.apiserver._registry._pods.warnings", "warnings_of_pod")
+    warnings_of_template = lazy_function("pyctrl.apiserver._registry._pods.warnings", "warnings_of_template")
 
 __all__ = ["RESOURCES"]
 
@@ -29,6 +41,9 @@ __all__ = ["RESOURCES"]
 def _prepare_pod(new: Object, old: Object | None) -> None:
     """Set phase and QoS class of a new pod; keep the fields of its IPs consistent."""
     spec = new["spec"]
+    drop_disabled_fields(spec)
+    if old is None:
+        add_label_keys(new)
     if old is None and spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1  # as upstream
     status: Object = new["status"] if old is not None else _first_status(spec)
@@ -48,6 +63,15 @@ def _first_status(spec: Object) -> Object:
         gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": message}
         status["conditions"] = [{**gated, "lastProbeTime": None, "lastTransitionTime": timestamp()}]
     return status
+
+
+def _prepare_pod_template(new: Object, _old: Object | None) -> None:
+    drop_disabled_fields(new["template"]["spec"])
+
+
+def _validate_pod_template(new: Object, _old: Object | None) -> Iterator[FieldError]:
+    """Check the template."""
+    yield from validate_template(new["template"], "template")
 
 
 def _default_pod_template(obj: Object) -> None:
@@ -80,6 +104,8 @@ _POD: Final = Strategy(
     prepares=(_prepare_pod,),
     deletion=GRACEFUL_DELETION,
     validates=(validate_pod,),
+    warns=warnings_of_pod,
+    warns_on_update=lambda _new, _old: False,
     validates_status=(validate_pod,),  # with the old one: an existing pod may have more than a new one
     subresources={"ephemeralcontainers": EPHEMERAL_CONTAINERS, "resize": RESIZE},
     # As upstream: their writers own all fields sent, also those that are put back.
@@ -111,7 +137,12 @@ RESOURCES: Final = (
             has_generation=True,
             allows_create_on_update=True,
             returns_deleted_object=True,
+            on_update=(MetadataCheck.CHANGE,),
             defaults=(_default_pod_template,),
+            prepares=(_prepare_pod_template,),
+            validates=(_validate_pod_template,),
+            warns=lambda new: warnings_of_template(new["template"], "template"),
+            warns_on_update=generation_differs,
         ),
         cells=_pod_template_cells,
     ),

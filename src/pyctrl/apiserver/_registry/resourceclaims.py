@@ -1,14 +1,69 @@
-"""ResourceClaims, ResourceSlices and DeviceClasses (dynamic resource allocation)."""
+"""ResourceClaims, their templates, ResourceSlices and DeviceClasses (dynamic resource allocation)."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
+from pyctrl.apiserver._meta.system_fields import timestamp
+from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
 
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.device_validation import (
+        validate_claim,
+        validate_claim_template,
+        validate_device_class,
+    )
+    from pyctrl.apiserver._registry.slice_validation import validate_slice
+else:  # imported with the first object
+    _DEVICES = "pyctrl.apiserver._registry.device_validation"
+    validate_claim = lazy_function(_DEVICES, "validate_claim")
+    validate_claim_template = lazy_function(_DEVICES, "validate_claim_template")
+    validate_device_class = lazy_function(_DEVICES, "validate_device_class")
+    validate_slice = lazy_function("pyctrl.apiserver._registry.slice_validation", "validate_slice")
+
 __all__ = ["RESOURCES"]
+
+
+def _default_requests(spec: Object) -> None:
+    """Default to one device of each request."""
+    for request in (spec.get("devices") or {}).get("requests") or ():
+        for each in (request.get("exactly"), *(request.get("firstAvailable") or ())):
+            if each is None:
+                continue
+            each["allocationMode"] = each.get("allocationMode") or "ExactCount"
+            if each["allocationMode"] == "ExactCount" and not each.get("count"):
+                each["count"] = 1
+            for toleration in each.get("tolerations") or ():
+                toleration["operator"] = toleration.get("operator") or "Equal"
+
+
+def _default_claim(obj: Object) -> None:
+    _default_requests(obj.get("spec") or {})
+
+
+def _default_claim_template(obj: Object) -> None:
+    _default_requests((obj.get("spec") or {}).get("spec") or {})
+
+
+def _default_slice(obj: Object) -> None:
+    """Default to taints that were added now."""
+    for device in (obj.get("spec") or {}).get("devices") or ():
+        for taint in device.get("taints") or ():
+            if taint.get("timeAdded") is None:
+                taint["timeAdded"] = timestamp()
+
+
+def _prepare_slice(new: Object, _old: Object | None) -> None:
+    """Drop the fields of features that are off by default in Kubernetes 1.36."""
+    for device in new["spec"].get("devices") or ():
+        device.pop("nodeAllocatableResourceMappings", None)
+        for attribute in (device.get("attributes") or {}).values():
+            for key in ("bools", "ints", "strings", "versions"):
+                attribute.pop(key, None)
 
 
 def _claim_cells(obj: Object) -> Cells:
@@ -34,12 +89,46 @@ def _slice_cells(obj: Object) -> Cells:
 
 _GROUP: Final = "resource.k8s.io"
 RESOURCES: Final = (
-    BuiltinResource(group=_GROUP, kind="DeviceClass", strategy=Strategy(has_generation=True)),
-    BuiltinResource(group=_GROUP, kind="ResourceClaim", cells=_claim_cells),
+    BuiltinResource(
+        group=_GROUP,
+        kind="DeviceClass",
+        strategy=Strategy(
+            has_generation=True,
+            on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
+            validates=(validate_device_class,),
+        ),
+    ),
+    BuiltinResource(
+        group=_GROUP,
+        kind="ResourceClaim",
+        strategy=Strategy(
+            on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
+            defaults=(_default_claim,),
+            validates=(validate_claim,),
+            validates_status=(),
+        ),
+        cells=_claim_cells,
+    ),
+    BuiltinResource(
+        group=_GROUP,
+        kind="ResourceClaimTemplate",
+        strategy=Strategy(
+            on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
+            defaults=(_default_claim_template,),
+            validates=(validate_claim_template,),
+        ),
+    ),
     BuiltinResource(
         group=_GROUP,
         kind="ResourceSlice",
-        strategy=Strategy(has_generation=True, fields=fields_at("spec.nodeName", "spec.driver")),
+        strategy=Strategy(
+            has_generation=True,
+            on_update=(MetadataCheck.CHANGE,),
+            fields=fields_at("spec.nodeName", "spec.driver"),
+            defaults=(_default_slice,),
+            prepares=(_prepare_slice,),
+            validates=(validate_slice,),
+        ),
         cells=_slice_cells,
     ),
 )

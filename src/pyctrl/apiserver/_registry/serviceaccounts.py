@@ -19,7 +19,7 @@ from pyctrl.apiserver._meta.system_fields import omit_empty, timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, RESTContext
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
-from pyctrl.apiserver._registry.strategy import Strategy
+from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._request.options import WriteOptions, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.resource_type import with_type_meta
@@ -164,11 +164,24 @@ def _check_uid(kind: str, found: StoredObject, uid: str) -> None:
         raise conflict(kind, found.name, why=why)
 
 
+def _keep_names(new: Object, _old: Object | None) -> None:
+    """Keep the names of the secrets only."""
+    for each in new.get("secrets") or ():
+        name = each.get("name")
+        each.clear()
+        if name:
+            each["name"] = name
+
+
 RESOURCES: Final = (
     BuiltinResource(
         group="",
         kind="ServiceAccount",
-        strategy=Strategy(on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE), returns_deleted_object=True),
+        strategy=Strategy(
+            on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
+            returns_deleted_object=True,
+            prepares=(_keep_names,),
+        ),
         rest={"token": _TokenREST},
     ),
 )

@@ -25,7 +25,7 @@ from pyctrl.apiserver._registry.table_cells import (
     spec_of,
     status_of,
 )
-from pyctrl.apiserver._schema.defaulting import set_defaults
+from pyctrl.apiserver._schema.defaulting import set_defaults, set_missing
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _default_service(obj: Object) -> None:
     if spec["type"] == "LoadBalancer":
         set_defaults(spec, allocateLoadBalancerNodePorts=True)
     if has_address(spec):
-        set_defaults(spec, internalTrafficPolicy="Cluster")
+        set_missing(spec, internalTrafficPolicy="Cluster")
     for entry in obj["status"]["loadBalancer"].get("ingress") or ():
         if entry.get("ip"):
             set_defaults(entry, ipMode="VIP")
@@ -96,7 +96,7 @@ def _keep_allocated(spec: Object, before: Mapping[str, JSON]) -> None:
                 spec[key] = before[key]
     if has_address(before) and has_address(spec):
         for key in ("ipFamilies", "ipFamilyPolicy"):
-            if not spec.get(key) and before.get(key):
+            if spec.get(key) in (None, []) and before.get(key):
                 spec[key] = before[key]
     if has_node_ports(before) and has_node_ports(spec):
         _keep_node_ports(spec, before)

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
-from pyctrl._validation import names
-from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._registry._pods.defaults import default_volume_source
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
-from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.storage_validation import (
+        validate_attachment,
+        validate_attributes_class,
+        validate_capacity,
+        validate_csi_driver,
+        validate_csi_node,
+        validate_storage_class,
+    )
+else:  # imported with the first object
+    validate_attachment = lazy_function("pyctrl.apiserver._registry.storage_validation", "validate_attachment")
+    validate_attributes_class = lazy_function(
+        "pyctrl.apiserver._registry.storage_validation", "validate_attributes_class"
+    )
+    validate_capacity = lazy_function("pyctrl.apiserver._registry.storage_validation", "validate_capacity")
+    validate_csi_driver = lazy_function("pyctrl.apiserver._registry.storage_validation", "validate_csi_driver")
+    validate_csi_node = lazy_function("pyctrl.apiserver._registry.storage_validation", "validate_csi_node")
+    validate_storage_class = lazy_function("pyctrl.apiserver._registry.storage_validation", "validate_storage_class")
 
 __all__ = ["RESOURCES"]
 
@@ -22,36 +40,8 @@ _BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
 
 def _default_storage_class(obj: Object) -> None:
     """Default to reclaim policy Delete and immediate binding."""
-    set_defaults(obj, reclaimPolicy="Delete", volumeBindingMode="Immediate")
-
-
-def _validate_storage_class(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a class; only its expansion and mount options change."""
-    if old is not None:
-        for key in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
-            if new.get(key) != old.get(key):
-                yield invalid_value(key, new.get(key), "field is immutable")
-        return
-    provisioner = new.get("provisioner") or ""
-    if not provisioner:
-        yield required("provisioner")
-    else:
-        lowered = provisioner.lower()
-        yield from (invalid_value("provisioner", lowered, why) for why in names.qualified_name(lowered))
-    if "" in (new.get("parameters") or {}):
-        yield invalid_value("parameters", "", "field can not be empty.")
-    if new["reclaimPolicy"] not in ("Delete", "Retain"):
-        yield not_supported("reclaimPolicy", new["reclaimPolicy"], ("Delete", "Retain"))
-    if new["volumeBindingMode"] not in _BINDING_MODES:
-        yield not_supported("volumeBindingMode", new["volumeBindingMode"], _BINDING_MODES)
-    yield from _topologies(new.get("allowedTopologies") or ())
-
-
-def _topologies(topologies: Sequence[Mapping[str, JSON]]) -> Iterator[FieldError]:
-    for index, term in enumerate(topologies):
-        for place, each in enumerate(term.get("matchLabelExpressions") or ()):
-            if not each.get("values"):
-                yield required(f"allowedTopologies[{index}].matchLabelExpressions[{place}].values")
+    obj.setdefault("reclaimPolicy", "Delete")
+    obj.setdefault("volumeBindingMode", "Immediate")
 
 
 def _storage_class_cells(obj: Object) -> Cells:
@@ -69,9 +59,25 @@ def _storage_class_cells(obj: Object) -> Cells:
 def _default_driver(obj: Object) -> None:
     spec = obj.setdefault("spec", {})
     set_defaults(spec, attachRequired=True, podInfoOnMount=False, storageCapacity=False, requiresRepublish=False)
-    set_defaults(spec, seLinuxMount=False, fsGroupPolicy="ReadWriteOnceWithFSType")
+    spec.setdefault("seLinuxMount", False)
+    spec.setdefault("fsGroupPolicy", "ReadWriteOnceWithFSType")
     if not spec.get("volumeLifecycleModes"):
         spec["volumeLifecycleModes"] = ["Persistent"]
+
+
+def _prepare_driver(new: Object, old: Object | None) -> None:
+    """Count the changes of the spec, of which a new driver has none; drop a field of a disabled feature."""
+    new["spec"].pop("preventPodSchedulingIfMissing", None)
+    if old is not None and new["spec"] != old["spec"]:
+        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def _driver_warnings(new: Object) -> Iterator[str]:
+    """Warn about tokens among the attributes of a volume."""
+    spec = new["spec"]
+    if spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:
+        why = "set to true to prevent possible logging of tokens in volume attributes"
+        yield f"spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, {why}"
 
 
 def _driver_cells(obj: Object) -> Cells:
@@ -105,6 +111,13 @@ def _attributes_class_cells(obj: Object) -> Cells:
     return {"DriverName": obj.get("driverName", "")}
 
 
+def _default_attachment(obj: Object) -> None:
+    """Default the source of an inline volume."""
+    source = (obj.get("spec") or {}).get("source") or {}
+    if (inline := source.get("inlineVolumeSpec")) is not None:
+        default_volume_source(inline)
+
+
 RESOURCES: Final = (
     BuiltinResource(
         group=_GROUP,
@@ -113,27 +126,42 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             returns_deleted_object=True,
             defaults=(_default_storage_class,),
-            validates=(_validate_storage_class,),
+            validates=(validate_storage_class,),
         ),
         cells=_storage_class_cells,
     ),
     BuiltinResource(
         group=_GROUP,
         kind="VolumeAttributesClass",
-        strategy=Strategy(returns_deleted_object=True),
+        strategy=Strategy(
+            on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
+            returns_deleted_object=True,
+            validates=(validate_attributes_class,),
+        ),
         cells=_attributes_class_cells,
     ),
     BuiltinResource(
         group=_GROUP,
         kind="CSIDriver",
-        strategy=Strategy(allows_unconditional_update=False, returns_deleted_object=True, defaults=(_default_driver,)),
+        strategy=Strategy(
+            allows_unconditional_update=False,
+            returns_deleted_object=True,
+            defaults=(_default_driver,),
+            prepares=(_prepare_driver,),
+            validates=(validate_csi_driver,),
+            warns=_driver_warnings,
+            warns_on_update=lambda _new, _old: False,
+        ),
         cells=_driver_cells,
     ),
     BuiltinResource(
         group=_GROUP,
         kind="CSINode",
         strategy=Strategy(
-            on_update=(MetadataCheck.WHOLE,), allows_unconditional_update=False, returns_deleted_object=True
+            on_update=(MetadataCheck.WHOLE,),
+            allows_unconditional_update=False,
+            returns_deleted_object=True,
+            validates=(validate_csi_node,),
         ),
         cells=_csi_node_cells,
     ),
@@ -141,8 +169,23 @@ RESOURCES: Final = (
         group=_GROUP,
         kind="VolumeAttachment",
         strategy=Strategy(
-            on_update=(MetadataCheck.WHOLE,), allows_unconditional_update=False, returns_deleted_object=True
+            on_update=(MetadataCheck.WHOLE,),
+            allows_unconditional_update=False,
+            returns_deleted_object=True,
+            defaults=(_default_attachment,),
+            validates=(validate_attachment,),
+            validates_status=(),
         ),
         cells=_attachment_cells,
+    ),
+    BuiltinResource(
+        group=_GROUP,
+        kind="CSIStorageCapacity",
+        strategy=Strategy(
+            on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
+            allows_unconditional_update=False,
+            returns_deleted_object=True,
+            validates=(validate_capacity,),
+        ),
     ),
 )

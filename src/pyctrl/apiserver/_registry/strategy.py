@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
     from pyctrl.apiserver._storage.storage import WatchCacheEvent
 
-__all__ = ["Object", "SelectableField", "Strategy", "SubresourceStrategy", "fields_at"]
+__all__ = ["Object", "SelectableField", "Strategy", "SubresourceStrategy", "fields_at", "generation_differs"]
 
 Object: TypeAlias = dict[str, JSON]
 _Default: TypeAlias = Callable[[Object], None]  # sets missing fields
@@ -53,6 +53,11 @@ def fields_at(*paths: str, zero: str = "") -> dict[str, SelectableField]:
     return {path: SelectableField((path,), zero) for path in paths}
 
 
+def generation_differs(new: Object, old: Object) -> bool:
+    """Return whether an update changes the generation, as kinds with pod templates warn only then."""
+    return bool(new["metadata"].get("generation") != old["metadata"].get("generation"))
+
+
 class SubresourceStrategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The strategy of a subresource that writes a part of the object.
 
@@ -70,6 +75,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     name_rule: names.Rule = names.subdomain
     has_generation: bool = False
+    increments_generation: bool = True  # a change of the spec does
     annotations_increment_generation: bool = False  # a change of annotations does, as for Deployments
     keeps_status_on_create: bool = False
     allows_unconditional_update: bool = True  # an update without a resourceVersion
@@ -86,6 +92,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     validates: tuple[_Validate, ...] = ()
     validates_status: tuple[_Validate, ...] | None = None  # of a write to the status; None: as a new object
     warns: _Warn | None = None
+    warns_on_update: Callable[[Object, Object], bool] = lambda _new, _old: True
     deletion: DeletionStrategy | None = None  # None: a deleted object is removed at once unless it has finalizers
     allocates: tuple[_Prepare, ...] = ()  # after validation
     observes: Callable[[WatchCacheEvent], None] | None = None  # called for each change of the stored objects

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from pyctrl.apiserver._schema.go_types import is_always_written, is_optional_time, is_pointer, named_text
+from pyctrl.apiserver._schema.go_types import is_always_written, is_pointer, type_name
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, GoTypeInfo, SchemaNode
 
 __all__ = ["OpenAPIComponents"]
@@ -89,20 +89,21 @@ class OpenAPIComponents:
         node.atomic = component.get("x-kubernetes-map-type") == "atomic"
         node.open = not properties and "additionalProperties" not in component and node.type in (None, "object")
         facts = node.go or GoTypeInfo()
-        struct = facts.struct
         for key, schema in properties.items():
             field = self._field(document, schema)
-            if field.go and field.go.name == "string":
-                field.go.name = named_text(struct, key)
-            if field.go and not field.go.scalar and key not in node.required and field.type in _ZERO_SCALARS:
-                field.go.drop_zero = not is_pointer(struct, key)
+            if field.go and _reference(schema) is None and (printed := type_name(name, key)):
+                field.go.name = printed
+                if field.items is not None and field.items.go is not None:
+                    field.items.go.name = printed.removeprefix("[]")
+            if field.go and not field.go.scalar and field.type in _ZERO_SCALARS:
+                field.go.drop_zero = not is_pointer(name, key) and not is_always_written(name, key)
             node.properties[key] = field
         facts.structs = tuple(key for key, schema in properties.items() if _is_struct(schema))
         facts.zeros = tuple(
             (key, zero)
             for key, each in node.properties.items()
             if key not in facts.structs
-            for zero in _zero(name, node, key, each)
+            for zero in _zero(name, key, each)
         )
 
     def _field(self, document: str, schema: Mapping[str, JSON]) -> SchemaNode:
@@ -113,7 +114,7 @@ class OpenAPIComponents:
             type=schema.get("type"),
             items=self._field(document, schema["items"]) if "items" in schema else None,
             additional=self._additional(document, schema.get("additionalProperties")),
-            default=schema["default"] if schema.get("default") else NO_DEFAULT,  # the value of an absent list key
+            default=schema["default"] if _is_scalar(schema.get("default")) else NO_DEFAULT,  # of an absent list key
             go=GoTypeInfo(name=_go_name(schema)),
         )
         if schema.get("format") == "byte":
@@ -142,6 +143,10 @@ def _empty(name: str) -> SchemaNode:
     return SchemaNode(go=GoTypeInfo(struct=short, name=f"{package}.{short}"))
 
 
+def _is_scalar(value: JSON) -> bool:
+    return isinstance(value, str | int | float)
+
+
 def _reference(schema: Mapping[str, JSON]) -> str | None:
     reference: str | None = schema.get("$ref")
     for each in schema.get("allOf", ()):
@@ -161,14 +166,16 @@ def _is_struct(schema: Mapping[str, JSON]) -> bool:
     return schema.get("default") == {} and _reference(schema) not in (None, *_SCALARS)
 
 
-def _zero(component: str, parent: SchemaNode, key: str, field: SchemaNode) -> tuple[JSON, ...]:
+def _zero(component: str, key: str, field: SchemaNode) -> tuple[JSON, ...]:
     """Return the zero value that Go writes for an absent field, in a tuple; () if it writes none."""
-    struct = parent.go.struct if parent.go else ""
     if field.go and field.go.scalar in ("time", "microtime"):
-        return () if is_optional_time(struct, key) else (None,)
-    is_written = key in parent.required or is_always_written(component, key)
-    if not is_written or (field.go and field.go.scalar == "quantity"):
+        return () if is_pointer(component, key) else (None,)
+    if not is_always_written(component, key):
         return ()
+    if is_pointer(component, key):
+        return (None,)
+    if field.go and field.go.scalar == "quantity":
+        return ("0",)
     if field.int_or_string:
         return (0,)
     if field.type in _ZERO_SCALARS and not (field.go and field.go.scalar):
@@ -176,6 +183,7 @@ def _zero(component: str, parent: SchemaNode, key: str, field: SchemaNode) -> tu
     return (None,)
 
 
+_QUANTITIES = tuple(name for name, (scalar, _) in _SCALARS.items() if scalar == "quantity")
 _GO_SCALARS = {"string": "string", "boolean": "bool", "number": "float64"}
 
 
@@ -184,9 +192,13 @@ def _go_name(schema: Mapping[str, JSON]) -> str:
     kind = schema.get("type")
     if kind == "integer":
         return str(schema.get("format", "int64"))
+    if schema.get("format") == "byte":
+        return "[]uint8"
     if kind == "array":
         return f"[]{_go_name_below(schema.get('items', {}))}"
     if kind == "object" and isinstance(schema.get("additionalProperties"), Mapping):
+        if _reference(schema["additionalProperties"]) in _QUANTITIES:
+            return "v1.ResourceList"
         return f"map[string]{_go_name_below(schema['additionalProperties'])}"
     return _GO_SCALARS.get(str(kind), "interface {}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, SchemaNode
 
-__all__ = ["apply_defaults", "copied", "prune_nulls"]
+__all__ = ["apply_defaults", "copied", "prune_nulls", "set_defaults", "set_missing"]
 
 
 def apply_defaults(node: SchemaNode, value: JSON) -> None:
@@ -45,6 +45,13 @@ def prune_nulls(node: SchemaNode, value: JSON, *, only_defaulted: bool = False) 
     elif type(value) is list and node.items is not None:
         for item in value:
             prune_nulls(node.items, item, only_defaulted=only_defaulted)
+
+
+def set_missing(obj: dict[str, JSON], **values: JSON) -> None:
+    """Set fields that are missing or null; an empty string is a value of a pointer in Go."""
+    for key, value in values.items():
+        if obj.get(key) is None:
+            obj[key] = value
 
 
 def set_defaults(obj: dict[str, JSON], **values: JSON) -> None:

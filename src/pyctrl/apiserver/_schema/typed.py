@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pyctrl._go.base64_decoding import CorruptBase64, canonical_base64
 from pyctrl._go.text import quoted
 from pyctrl.api import Quantity
+from pyctrl.apiserver._schema.go_types import go_path
 from pyctrl.apiserver._schema.schema import JSON, Reader, SchemaNode
 from pyctrl.errors import QuantityError
 
@@ -96,7 +97,7 @@ class _UnmarshalTypeError(DecodeFailed):
     def add_field(self, key: str, struct: str) -> None:
         """Add the field to the message too, which has no map keys and indexes."""
         super().add_field(key, struct)
-        self._path.append(key)
+        self._path.append(go_path(struct, key))
         self._struct = self._struct or struct
 
     def __str__(self) -> str:
@@ -231,6 +232,8 @@ def _read_or_zero(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
         return (node.read or _read)(node, value, unknown)
     if node.properties:
         return _filled(node, {})
+    if node.go is not None and node.go.scalar == "quantity":
+        return "0"
     return {"string": "", "integer": 0, "number": 0, "boolean": False}.get(node.type or "")
 
 
@@ -293,16 +296,12 @@ def _quantity(node: SchemaNode, value: JSON, unknown: list[str]) -> str:
     raise DecodeFailed("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 
 
-def _time(node: SchemaNode, value: JSON, unknown: list[str]) -> str | None:
-    """Return a time in RFC 3339, in seconds and UTC; None for the zero time, an empty string."""
-    if value == "":
-        return None
+def _time(node: SchemaNode, value: JSON, unknown: list[str]) -> str:
+    """Return a time in RFC 3339, in seconds and UTC."""
     return _parsed_time(value, "2006-01-02T15:04:05Z07:00", places=0)
 
 
-def _microtime(node: SchemaNode, value: JSON, unknown: list[str]) -> str | None:
-    if value == "":
-        return None
+def _microtime(node: SchemaNode, value: JSON, unknown: list[str]) -> str:
     return _parsed_time(value, "2006-01-02T15:04:05.000000Z07:00", places=6)
 
 
@@ -312,6 +311,9 @@ def _parsed_time(value: JSON, layout: str, *, places: int) -> str:
     found = _TIME.match(value)
     if found is None:
         raise DecodeFailed(f'parsing time {quoted(value)} as "{layout}": cannot parse {quoted(value)} as "2006"')
+    if places and len(found[7] or "") != places + 1:
+        rest = quoted(value[19:])
+        raise DecodeFailed(f'parsing time {quoted(value)} as "{layout}": cannot parse {rest} as ".000000"')
     fraction = (found[7] or "")[1:].ljust(places, "0")[:places]
     stem = value[:19].replace("t", "T")
     if found[8] not in "Zz":

@@ -36,13 +36,6 @@ def test_a_configuration_of_the_schema_is_accepted() -> None:
             {"template": {"spec": {"containers": [{"name": "c"}, {"name": "c"}]}}},
             '.spec.template.spec.containers: duplicate entries for key [name="c"]',
         ),
-        (
-            {"template": {"spec": {"containers": [{"image": "i"}]}}},
-            (
-                ".spec.template.spec.containers: element 0: associative list with keys has an element that omits all "
-                'key fields ["name"] (and doesn\'t have default values for any key fields)'
-            ),
-        ),
     ],
 )
 def test_problems_have_the_messages_of_structured_merge_diff(spec: dict[str, Any], problem: str) -> None:
@@ -50,3 +43,18 @@ def test_problems_have_the_messages_of_structured_merge_diff(spec: dict[str, Any
     with pytest.raises(StatusError) as refused:
         _check({**deployment(), "spec": spec})
     assert (refused.value.code, str(refused.value)) == (500, START + problem)
+
+
+def test_an_element_needs_a_key_that_has_no_default() -> None:
+    """Secrets of a ServiceAccount need a name; containers do not for the patch, as their name defaults to ''."""
+    found = ResourceRegistry().find("", "v1", "serviceaccounts")
+    assert found is not None
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "d"}, "secrets": [{"kind": "Secret"}]}
+    with pytest.raises(StatusError) as refused:
+        check_configuration(account, found)
+    assert str(refused.value) == (
+        "failed to create typed patch object (/d; /v1, Kind=ServiceAccount): .secrets: element 0: associative list "
+        'with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key '
+        "fields)"
+    )
+    _check(deployment(template={"spec": {"containers": [{"image": "i"}]}}))

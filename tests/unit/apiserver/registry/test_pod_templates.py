@@ -27,12 +27,14 @@ def _spec(selector: Any, **pod: Any) -> dict[str, Any]:
 )
 def test_a_selector_selects_the_labels_of_its_template(selector: Any, fields: list[str]) -> None:
     """A workload needs a selector that is not empty and that matches its pods."""
-    assert [each.field for each in validate_lasting_pods(_spec(selector))] == fields
+    assert [each.field for each in validate_lasting_pods(_spec(selector), "Deployment", noun="deployment")] == fields
 
 
 def test_lasting_pods_restart_always() -> None:
     """A restart policy that is valid for a pod is not valid for a workload whose pods run forever."""
-    found = validate_lasting_pods(_spec({"matchLabels": {"app": "a"}}, restartPolicy="Never"))
+    found = validate_lasting_pods(
+        _spec({"matchLabels": {"app": "a"}}, restartPolicy="Never"), "Deployment", noun="deployment"
+    )
     assert [(each.field, each.reason) for each in found] == [
         ("spec.template.spec.restartPolicy", "FieldValueNotSupported")
     ]

@@ -17,7 +17,10 @@ def test_claim_templates_are_volumes_of_the_pods() -> None:
     container = {"name": "c", "image": "i", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
     template = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [container]}}
     volumes = {"spec": {"containers": [container], "volumes": [{"name": "data", "emptyDir": {}}]}}
-    claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {}}}
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1"}}},
+    }
     stateful_set = {**deployment(serviceName="s", template=template), "kind": "StatefulSet"}
     claimed = {**stateful_set["spec"], "volumeClaimTemplates": [claim]}
     create(ResourceRegistry(), {**stateful_set, "spec": claimed})

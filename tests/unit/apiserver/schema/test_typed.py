@@ -80,11 +80,13 @@ def test_required_zeros_are_always_there() -> None:
 
 
 def test_quantities_and_times_are_canonical() -> None:
-    """Quantities and times are normalized to their canonical form."""
+    """Quantities and times are normalized to their canonical form; times of leases need microseconds."""
     claim = {"spec": {"resources": {"requests": {"storage": "1024Mi"}}}}
     assert _read("", "persistentvolumeclaims", claim)["spec"]["resources"]["requests"] == {"storage": "1Gi"}
-    lease = _read("coordination.k8s.io", "leases", {"spec": {"renewTime": "2026-01-01T01:00:00+01:00"}})
+    lease = _read("coordination.k8s.io", "leases", {"spec": {"renewTime": "2026-01-01T01:00:00.000000+01:00"}})
     assert lease["spec"]["renewTime"] == "2026-01-01T00:00:00.000000Z"
+    with pytest.raises(DecodeFailed, match="cannot parse"):
+        _read("coordination.k8s.io", "leases", {"spec": {"renewTime": "2026-01-01T01:00:00Z"}})
 
 
 def test_text_that_is_no_quantity_is_refused() -> None:

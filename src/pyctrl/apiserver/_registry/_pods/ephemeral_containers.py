@@ -6,21 +6,28 @@ The messages were observed on kube-apiserver 1.36, whose errors about a changed 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from pyctrl._go.text import shown_value
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._errors import FieldError, field_forbidden
-from pyctrl.apiserver._registry._pods.containers import validate_container
-from pyctrl.apiserver._registry._pods.validation import volume_names
 from pyctrl.apiserver._registry.strategy import Object, SubresourceStrategy
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.containers import validate_ephemeral_containers
+    from pyctrl.apiserver._registry._pods.validation import pod_references
+    from pyctrl.apiserver._registry._pods.volumes import validate_volumes
+else:  # imported with the first object
+    validate_ephemeral_containers = lazy_function(
+        "pyctrl.apiserver._registry._pods.containers", "validate_ephemeral_containers"
+    )
+    pod_references = lazy_function("pyctrl.apiserver._registry._pods.validation", "pod_references")
+    validate_volumes = lazy_function("pyctrl.apiserver._registry._pods.volumes", "validate_volumes")
 
 __all__ = ["EPHEMERAL_CONTAINERS"]
 
 _PATH = "spec.ephemeralContainers"
-_FORBIDDEN = (  # in the order of kube-apiserver's errors
-    *("ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"),
-    *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle"),
-)
 
 
 def _keep_all_but_ephemeral(new: Object, old: Object | None) -> None:
@@ -39,18 +46,10 @@ def _validate_ephemeral(new: Object, old: Object | None) -> Iterator[FieldError]
     """Check the ephemeral containers: existing ones are neither changed nor removed."""
     assert old is not None
     spec = new["spec"]
-    targets = {each["name"] for each in spec["containers"]}
-    seen = targets | {each["name"] for each in spec.get("initContainers") or ()}
-    volumes = volume_names(spec)
-    for index, container in enumerate(spec.get("ephemeralContainers") or ()):
-        where = f"{_PATH}[{index}]"
-        yield from validate_container(container, where, volumes, seen)
-        target = container.get("targetContainerName")
-        if target and target not in targets:
-            yield FieldError("FieldValueNotFound", f"Not found: {shown_value(target)}", f"{where}.targetContainerName")
-        for key in _FORBIDDEN:
-            if container.get(key):
-                yield field_forbidden(f"{where}.{key}", "cannot be set for an Ephemeral Container")
+    others = (*spec["containers"], *(spec.get("initContainers") or ()))
+    volumes, _ = validate_volumes(spec.get("volumes") or (), "spec.volumes", is_pod=True)
+    containers = spec.get("ephemeralContainers") or ()
+    yield from validate_ephemeral_containers(containers, others, _PATH, pod_references(spec, volumes))
     yield from _validate_kept(spec, old["spec"])
 
 

@@ -6,12 +6,18 @@ The messages and their order were observed on kube-apiserver 1.36.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value
 from pyctrl.apiserver._registry._pods.quality_of_service import quality_of_service
-from pyctrl.apiserver._registry._pods.validation import validate_pod_spec
 from pyctrl.apiserver._registry.strategy import Object, SubresourceStrategy
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.validation import validate_pod_spec
+else:  # imported with the first resize
+    validate_pod_spec = lazy_function("pyctrl.apiserver._registry._pods.validation", "validate_pod_spec")
 
 __all__ = ["RESIZE"]
 

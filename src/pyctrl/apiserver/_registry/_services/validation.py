@@ -35,6 +35,7 @@ def validate_service(new: Object, old: Object | None) -> Iterator[FieldError]:
     spec = new["spec"]
     if old is not None:
         yield from _same_address(spec, old["spec"])
+        yield from _same_balancer(spec, old["spec"])
     if not spec.get("ports") and not is_headless(spec) and spec["type"] != "ExternalName":
         yield required("spec.ports")
     yield from _type_rules(spec)
@@ -62,8 +63,27 @@ def _same_address(spec: Mapping[str, JSON], before: Mapping[str, JSON]) -> Itera
         return
     if not addresses:
         yield invalid_value("spec.clusterIPs[0]", addresses, "primary clusterIP can not be unset")
-    elif addresses[0] != earlier[0]:
+    elif addresses[0] != earlier[0] and (addresses[0] == "None" or rules.is_address(addresses[0])):
         yield invalid_value("spec.clusterIPs[0]", addresses, "may not change once set")
+
+
+def _same_balancer(spec: Mapping[str, JSON], before: Mapping[str, JSON]) -> Iterator[FieldError]:
+    name = spec.get("loadBalancerClass")
+    if spec["type"] == before["type"] == "LoadBalancer" and name != before.get("loadBalancerClass"):
+        yield invalid_value("spec.loadBalancerClass", name, "may not change once set")
+    yield from _balancer_class(spec)
+    key = "healthCheckNodePort"
+    if has_health_port(before) and has_health_port(spec) and spec.get(key) != before.get(key):
+        yield field_forbidden(f"spec.{key}", "field is immutable")
+
+
+def _balancer_class(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
+    if (name := spec.get("loadBalancerClass")) is None:
+        return
+    if spec["type"] == "LoadBalancer":
+        yield from (invalid_value("spec.loadBalancerClass", name, why) for why in names.qualified_name(name))
+    else:
+        yield field_forbidden("spec.loadBalancerClass", _BALANCED)
 
 
 def _type_rules(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
@@ -73,7 +93,7 @@ def _type_rules(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
     if kind != "ExternalName":
         return
     for key in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
-        if spec.get(key):
+        if spec.get(key) not in (None, []):
             yield field_forbidden(f"spec.{key}", _EXTERNAL)
     name = spec.get("externalName", "").removesuffix(".")
     if not name:
@@ -95,7 +115,7 @@ def _ports(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
         yield from rules.port_number(port.get("port", 0), f"{path}.port")
         yield from rules.one_of(port.get("protocol"), _PROTOCOLS, f"{path}.protocol")
         yield from rules.port(port.get("targetPort"), f"{path}.targetPort")
-        for why in names.qualified_name(port["appProtocol"]) if port.get("appProtocol") else ():
+        for why in names.qualified_name(port["appProtocol"]) if port.get("appProtocol") is not None else ():
             yield invalid_value(f"{path}.appProtocol", port["appProtocol"], why)
 
 
@@ -167,16 +187,11 @@ def _balancer(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
     ranges = spec.get("loadBalancerSourceRanges") or []
     if ranges and not is_balanced:
         yield field_forbidden("spec.LoadBalancerSourceRanges", _BALANCED)
-    elif ranges:
-        for index, each in enumerate(ranges):
-            yield from rules.network(each.strip(), f"spec.LoadBalancerSourceRanges[{index}]")
+    for index, each in enumerate(ranges):
+        yield from rules.network(each.strip(), f"spec.LoadBalancerSourceRanges[{index}]")
     if spec.get("allocateLoadBalancerNodePorts") is not None and not is_balanced:
         yield field_forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
-    if (name := spec.get("loadBalancerClass")) is not None:
-        if is_balanced:
-            yield from (invalid_value("spec.loadBalancerClass", name, why) for why in names.qualified_name(name))
-        else:
-            yield field_forbidden("spec.loadBalancerClass", _BALANCED)
+    yield from _balancer_class(spec)
 
 
 def _traffic(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
@@ -192,8 +207,8 @@ def _traffic(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
         yield invalid_value("spec.healthCheckNodePort", health, why)
     elif health:
         yield from rules.port_number(health, "spec.healthCheckNodePort")
-    if inside is not None and has_address(spec):
-        yield from rules.one_of(inside, ("Cluster", "Local"), "spec.internalTrafficPolicy")
+    if inside not in (None, "Cluster", "Local"):
+        yield not_supported("spec.internalTrafficPolicy", inside, ("Cluster", "Local"))
     distribution = spec.get("trafficDistribution")
     if distribution is not None and distribution not in _DISTRIBUTIONS:
         yield not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS)

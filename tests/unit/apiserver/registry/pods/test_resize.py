@@ -14,9 +14,12 @@ from pyctrl.kinds.core.v1 import Pod
 
 POD = Key("default", "p")
 ONLY = "only cpu and memory resources"
+RESTART = [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]
 NOT_RESTARTED = (
-    "spec.initContainers[0]: Forbidden: "
-    "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
+    "[spec.initContainers[0].resizePolicy[0].restartPolicy: "
+    "Invalid value: \"RestartContainer\": must not be set to 'RestartContainer' for non-sidecar initContainers, "
+    f"spec.initContainers[0]: Forbidden: {ONLY} for init or sidecar containers are mutable, spec.initContainers[0]: "
+    "Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized]"
 )
 
 
@@ -24,11 +27,7 @@ NOT_RESTARTED = (
 async def client() -> Any:
     """Return a client of a server with a pod that has an init container, a sidecar and two containers."""
     async with Client(InProcessTransport(ApiServer()), field_owner="test") as client:
-        restart = [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]
-        inits = [
-            container("i", restartPolicy=None, resizePolicy=restart),
-            container("s", restartPolicy="Always"),
-        ]
+        inits = [container("i", restartPolicy=None), container("s", restartPolicy="Always")]
         spec = {"initContainers": inits, "containers": [container("a"), container("b")]}
         metadata = {"name": "p", "namespace": "default"}
         await client.create(Pod.from_wire({"metadata": metadata, "spec": spec}))
@@ -78,7 +77,7 @@ async def test_only_resources_change(client: Client) -> None:
             f"spec.initContainers[1]: Forbidden: {ONLY} for init or sidecar containers are mutable",
         ),
         (
-            {"initContainers": [container("i", cpu="2")]},
+            {"initContainers": [container("i", cpu="2", resizePolicy=RESTART)]},
             NOT_RESTARTED,
         ),
         (

@@ -32,7 +32,8 @@ async def test_the_server_warns_of_what_is_out_of_date() -> None:
         config = cluster.config
         async with Client.connect(config, on_warning=lambda warning: heard.append(warning.text)) as client:
             await client.create(claim(size="1500m", annotations=old))
-            made = volume("v", "1Gi", persistentVolumeReclaimPolicy="Recycle")
+            source = {"hostPath": None, "nfs": {"server": "a", "path": "/b"}}  # mount options are not for all sources
+            made = volume("v", "1Gi", persistentVolumeReclaimPolicy="Recycle", **source)
             made.metadata.annotations = old
             await client.create(made)
     use = 'deprecated since v1.8; use "storageClassName" attribute instead'

@@ -1,0 +1,101 @@
+"""Samples of sweeps: recorded answers that are kept, and the requests that they answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyctrl.apiserver import ApiServer
+from tests.conformance._sweep import JSON, Case, Mutation, Request, Response, Send, Target, comparable, targets
+
+SAMPLES = Path(__file__).parent / "sweeps"
+_MOST_KEPT = 10  # of one base object
+_LONGEST_KEPT = 700  # characters of a row
+
+
+def sender_of(server: ApiServer) -> Send:
+    """Return a function that sends requests to an embedded server."""
+
+    async def send(request: Request) -> Response:
+        headers = {"Accept": "application/json"}
+        data = b""
+        if request.body is not None:
+            headers["Content-Type"] = request.media_type
+            data = json.dumps(request.body).encode()
+        answer = await server.handle(request.method, request.path, list(request.query.items()), headers, data)
+        assert isinstance(answer.body, bytes)
+        warnings = sorted(value for name, value in answer.headers if name == "Warning")
+        try:
+            body = json.loads(answer.body)
+        except ValueError:
+            body = answer.body.decode()
+        return Response(answer.status, warnings, body)
+
+    return send
+
+
+def cases_of(recorded: JSON, kinds: Sequence[str] = ()) -> tuple[list[Case], list[JSON]]:
+    """Return the requests of a recording for some kinds, or for all, and their answers."""
+    found = {each.name: each for each in targets(recorded["bases"]) if not kinds or each.body["kind"] in kinds}
+    cases, answers = [], []
+    for name, verb, mutation, answer in recorded["answers"]:
+        if name in found:
+            change = Mutation(tuple(mutation[0]), tuple(mutation[1])) if mutation else None
+            cases.append(Case(found[name], verb, change))
+            answers.append(answer)
+    return cases, answers
+
+
+def targets_of(cases: Sequence[Case]) -> list[Target]:
+    """Return the base objects of requests, each once."""
+    return list({each.target.name: each.target for each in cases}.values())
+
+
+def choose_sample(recorded: JSON, is_equal: Sequence[bool]) -> JSON:
+    """Return a recording with a few answers to each base object, of different forms.
+
+    Args:
+        is_equal: For each answer, whether the embedded server gives it.
+    """
+    forms: dict[str, dict[str, list[JSON]]] = defaultdict(dict)
+    for row, equal in zip(recorded["answers"], is_equal, strict=True):
+        name, verb, mutation, answer = row
+        short = [name, verb, mutation, comparable(answer)]
+        if not equal or (mutation and len(json.dumps(short)) > _LONGEST_KEPT):
+            continue
+        form = re.sub(r'\\?"[^"]*"', '"S"', re.sub(r"\d+", "#", json.dumps(answer)))
+        forms[name].setdefault(f"{verb} {mutation is None} {form}", short)
+    kept = []
+    for rows in forms.values():
+        unchanged = [each for each in rows.values() if each[2] is None]
+        verbs = {"strict", *(each[1] for each in unchanged)}  # the other answers are differences to these
+        others = [each for each in rows.values() if each[2] is not None and each[1] in verbs]
+        step = max(1, len(others) // _MOST_KEPT)
+        kept += [*unchanged, *others[::step][:_MOST_KEPT]]
+    return {"bases": recorded["bases"], "answers": kept}
+
+
+def write_sample(sample: JSON) -> None:
+    """Write a sample, a file for each kind with a line for each answer."""
+    SAMPLES.mkdir(exist_ok=True)
+    for old in SAMPLES.glob("*.json"):
+        old.unlink()
+    for kind in dict.fromkeys(each["kind"] for each in sample["bases"]):
+        bases = [each for each in sample["bases"] if each["kind"] == kind]
+        rows = [each for each in sample["answers"] if each[0].partition(".")[0] == kind]
+        lines = ",\n".join(json.dumps(each, ensure_ascii=False, sort_keys=True) for each in rows)
+        text = f'{{"bases": {json.dumps(bases, ensure_ascii=False)},\n"answers": [\n{lines}\n]}}\n'
+        (SAMPLES / f"{kind.lower()}.json").write_text(text, "utf-8")
+
+
+def sampled_kinds() -> list[str]:
+    """Return the kinds of the sample, in lower case."""
+    return sorted(each.stem for each in SAMPLES.glob("*.json"))
+
+
+def read_sample(kind: str) -> JSON:
+    """Return the sample of a kind."""
+    return json.loads((SAMPLES / f"{kind}.json").read_text("utf-8"))

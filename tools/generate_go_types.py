@@ -1,0 +1,157 @@
+"""Write the facts of Kubernetes' Go types that its OpenAPI documents do not have, as data of the package.
+
+    python tools/generate_go_types.py MODULES
+
+MODULES is the directory `k8s.io` of a Go module cache with `api`, `apimachinery`, `apiextensions-apiserver`,
+`kube-aggregator` and `kubernetes` in the version that the documents in `pyctrl/_schemas` are from. The file has, by
+the end of a component's name: `pointers`, scalar fields whose zero is kept; `written`, fields that are written even if
+they are zero; `named`, the types of fields in decoding errors. `internal` has the internal types that messages print:
+for each field the Go name, the name on the wire and the type.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pyctrl import _schemas
+
+TARGET = Path(_schemas.__file__).parent / "go_types.json"
+GROUPS = _schemas.GROUP_VERSIONS
+STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+FIELD = re.compile(r'^\t(?:(\w+)\s+)?([\w.*\[\]]+)(?:\s+`.*?json:"([^"]*)".*?`)?\s*(?://.*)?$', re.MULTILINE)
+ALIAS = re.compile(r"^type (\w+) (string|map\[\w+\][\w.]+|\[\]\w+)$", re.MULTILINE)
+SCALARS = frozenset(("string", "bool", "int32", "int64", "float64", "int"))
+PRINTED = (
+    *("PodTemplateSpec", "PersistentVolumeClaim", "PersistentVolumeSpec", "VolumeNodeAffinity", "VolumeAttachmentSpec"),
+    *("ResourceClaimSpec", "ResourceClaimTemplateSpec", "DeviceAttribute"),
+)
+
+
+class Field(NamedTuple):
+    """A field of a struct."""
+
+    name: str  # "" if it is embedded
+    type: str
+    tag: str
+
+
+def main() -> None:
+    """Read the sources and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("modules", type=Path)
+    modules = parser.parse_args().modules
+    found: dict[str, Any] = {"pointers": [], "written": [], "named": {}}
+    folders = dict(_packages(modules))
+    shared = {name for each in ("core.v1", "meta.v1") for name, _ in ALIAS.findall(_sources(folders[each]))}
+    for package, folder in folders.items():
+        _add_package(found, package, _sources(folder), shared)
+    found["internal"] = _internal(modules)
+    TARGET.write_text(f"{json.dumps(found, indent=0, ensure_ascii=False)}\n", "utf-8")
+    print(f"{len(found['pointers'])} pointers, {len(found['written'])} written, {len(found['named'])} named")
+
+
+def _module(modules: Path, name: str) -> Path:
+    return max(modules.glob(f"{name}@*"))
+
+
+def _packages(modules: Path) -> Iterator[tuple[str, Path]]:
+    api = _module(modules, "api")
+    for each in GROUPS:
+        group, _, version = each.rpartition("_")
+        folder = api / group.partition(".")[0] / version
+        if folder.is_dir():
+            yield f"{group.partition('.')[0]}.{version}", folder
+    yield "meta.v1", _module(modules, "apimachinery") / "pkg/apis/meta/v1"
+    yield "apiextensions.v1", _module(modules, "apiextensions-apiserver") / "pkg/apis/apiextensions/v1"
+    yield "apiregistration.v1", _module(modules, "kube-aggregator") / "pkg/apis/apiregistration/v1"
+
+
+def _sources(folder: Path) -> str:
+    return "\n".join(each.read_text() for each in sorted(folder.glob("types*.go")))
+
+
+def _fields(body: str) -> Iterator[Field]:
+    for name, kind, tag in FIELD.findall(body):
+        if kind != "struct":
+            yield Field(name, kind, tag)
+
+
+def _add_package(found: dict[str, Any], package: str, source: str, shared: set[str]) -> None:
+    version = package.rpartition(".")[2]
+    aliases = {name for name, _ in ALIAS.findall(source)}
+    structs = {struct: list(_fields(body)) for struct, body in STRUCT.findall(source)}
+    for struct in structs:
+        for each in _with_embedded(structs, struct):
+            key, _, options = each.tag.partition(",")
+            if not each.name or not key or key == "-":
+                continue
+            place, bare = f"{package}.{struct}.{key}", each.type.lstrip("*")
+            is_scalar = bare in SCALARS or bare in aliases or bare.partition(".")[2] in shared
+            if (each.type.startswith("*") and (is_scalar or bare.endswith("Time"))) or "omitzero" in options:
+                found["pointers"].append(place)
+            is_value = each.type in ("resource.Quantity", "intstr.IntOrString")  # structs, which omitempty never omits
+            if "omitzero" not in options and (is_value or "omitempty" not in options):
+                found["written"].append(place)
+            if shown := _shown(bare, aliases, shared, version):
+                found["named"][place] = shown
+
+
+def _with_embedded(structs: dict[str, list[Field]], struct: str) -> Iterator[Field]:
+    for each in structs.get(struct, ()):
+        if each.name:
+            yield each
+        else:
+            yield from _with_embedded(structs, each.type)
+
+
+def _shown(kind: str, aliases: set[str], shared: set[str], version: str) -> str:
+    """Return the type as decoding errors have it; "" if the document says the same."""
+    prefix = "[]" if kind.startswith("[]") else ""
+    base = kind.removeprefix("[]")
+    if base in aliases:
+        return f"{prefix}{version}.{base}"
+    package, dot, name = base.partition(".")
+    if package == "types":
+        return f"{prefix}types.{name}"
+    return f"{prefix}v1.{name}" if dot and name in shared else ""
+
+
+def _internal(modules: Path) -> dict[str, list[list[str]]]:
+    """Return the internal structs that messages print, and all that they refer to."""
+    folder = _module(modules, "kubernetes") / "pkg/apis"
+    internal: dict[str, list[Field]] = {}
+    external: dict[str, list[Field]] = {}
+    api = _module(modules, "api")
+    for group in ("resource", "storage", "core", "batch", "apps"):  # a name of several groups is that of the last
+        internal |= {
+            name: list(_fields(body)) for name, body in STRUCT.findall((folder / group / "types.go").read_text())
+        }
+        external |= {
+            name: list(_fields(body)) for name, body in STRUCT.findall((api / group / "v1/types.go").read_text())
+        }
+    wanted = [*PRINTED, "PodFailurePolicy", "SuccessPolicy"]
+    written: dict[str, list[list[str]]] = {}
+    while wanted:
+        name = wanted.pop()
+        if name in written or name not in internal:
+            continue
+        keys = {each.name: each.tag.partition(",")[0] for each in external.get(name, ()) if each.name}
+        written[name] = [_internal_field(each, keys) for each in internal[name]]
+        wanted += [re.sub(r"^.*[\].*]", "", each.type.replace("metav1.", "metav1:")) for each in internal[name]]
+        wanted += [each.type for each in internal[name] if not each.name]
+    return dict(sorted(written.items()))
+
+
+def _internal_field(field: Field, keys: dict[str, str]) -> list[str]:
+    name = field.tag.partition(",")[0] or field.name
+    key = keys.get(field.name) or (field.name[:1].lower() + field.name[1:])
+    return [name, key, field.type]
+
+
+if __name__ == "__main__":
+    main()
