@@ -34,6 +34,7 @@ CLOCKS: dict[str, str] = {
 LOOSE_TASKS: dict[str, str] = {
     "src/pyctrl/client/_kubernetes_asyncio/responses.py": "aiohttp's `release` is not async; the ApiClient awaits it",
     "src/pyctrl/apiserver/_http/connection.py": "a connection ends with its client; `serve` awaits the others",
+    "src/pyctrl/_tasks.py": "the first of several tasks to end cancels the others",
     "src/pyctrl/apiserver/_streaming/remotecommand.py": "the first of process and client to end cancels the other",
     "src/pyctrl/apiserver/_streaming/remotecommand_protocols.py": "the receiver of frames ends with its connection",
     "src/pyctrl/apiserver/_streaming/portforward.py": "the first of pod and client to end cancels the other",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-__all__ = ["Deadline", "end", "unwrap", "unwrapped"]
+__all__ = ["Deadline", "end", "until_first_ends", "unwrap", "unwrapped"]
 
 
 class Deadline:
@@ -79,6 +79,18 @@ async def end(
     if cancelled is not None:
         raise cancelled
     return {task for task in tasks if not task.done()}
+
+
+async def until_first_ends(*works: Coroutine[Any, Any, object]) -> None:
+    """Run coroutines until the first of them ends, and cancel the others; raise the first error."""
+    tasks = [asyncio.get_running_loop().create_task(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await end(tasks)
+    for task in tasks:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
 
 
 def unwrap(error: BaseException) -> BaseException:

@@ -1,4 +1,4 @@
-"""An extension API server behind the aggregator of an API server."""
+"""An extension API server behind the aggregator of a real API server, or of the embedded one with the same flags."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pytest_asyncio
 
 from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
 from pyctrl.apiserver import CertificateAuthority
+from pyctrl.cli._envtest.binary_assets import write_binary_assets
 from pyctrl.client import Client, Config, wait_for
 from pyctrl.errors import ServiceUnavailable
 from pyctrl.extension_apiserver import APIResource, ExtensionAPIServer, api_service_names, api_services
@@ -41,7 +42,7 @@ LIFETIME = timedelta(seconds=162)
 
 @pytest.fixture(scope="module")
 def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Config, Path]]:
-    """The administrator of a real API server with an aggregator."""
+    """The administrator of an API server of its own, whose aggregator has a certificate."""
     directory = tmp_path_factory.mktemp("front-proxy")
     authority = CertificateAuthority.new("front proxy")
     issued = authority.client("front-proxy-client")
@@ -56,7 +57,9 @@ def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Config, Pa
         "requestheader-group-headers": "X-Remote-Group",
         "requestheader-extra-headers-prefix": "X-Remote-Extra-",
     }
-    assets = Path(os.environ["KUBEBUILDER_ASSETS"])
+    assets = Path(os.environ.get("KUBEBUILDER_ASSETS", "") or tmp_path_factory.mktemp("assets"))
+    if "KUBEBUILDER_ASSETS" not in os.environ:
+        write_binary_assets(assets, {})
     with control_plane(assets, apiserver_flags=[f"--{name}={value}" for name, value in flags.items()]) as plane:
         yield Config.from_kubeconfig(plane.kubeconfig), plane.kubeconfig
 

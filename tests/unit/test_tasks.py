@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from pyctrl._tasks import Deadline, end, unwrap, unwrapped
+from pyctrl._tasks import Deadline, end, until_first_ends, unwrap, unwrapped
+from pyctrl.testing import run_virtual
 
 
 def now() -> float:
@@ -94,3 +95,25 @@ def test_groups_of_one_are_unwrapped() -> None:
     assert unwrap(two) is two
     with pytest.raises(ExceptionGroup), unwrapped():
         raise two
+
+
+def test_the_first_of_several_works_to_end_cancels_the_others() -> None:
+    """Its error is raised after the others have ended."""
+    ended = []
+
+    async def wait(seconds: float, error: Exception | None = None) -> None:
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            ended.append(seconds)
+        if error is not None:
+            raise error
+
+    async def main() -> None:
+        await until_first_ends(wait(5), wait(1), wait(3))
+        assert sorted(ended) == [1, 3, 5]
+        assert asyncio.get_running_loop().time() < 2
+        with pytest.raises(ValueError, match="first"):
+            await until_first_ends(wait(5), wait(1, ValueError("first")))
+
+    run_virtual(main())

@@ -109,7 +109,7 @@ kubectl set image deployment/web nosuch=nginx:2
 
 kubectl set env deployment/web A=1 MODE-; kubectl set env deployment/web --list
 
-kubectl set env deployment/web --from=configmap/settings --prefix=S_
+kubectl set env deployment/web --from=configmap/settings --prefix=S_ --keys=level
 
 kubectl set resources deployment/web -c=web --limits=cpu=300m,memory=256Mi --requests=cpu=1m
 

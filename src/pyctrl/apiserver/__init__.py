@@ -5,6 +5,7 @@ serves the same server over HTTP for kubectl and other clients. The controllers 
 """
 
 from pyctrl.apiserver._admission import NOT_IMPLEMENTED_PLUGINS, AdmissionPluginName, enabled_plugins
+from pyctrl.apiserver._aggregator import ProxyRequest, ServiceTransport, ServiceUnreachable, user_headers
 from pyctrl.apiserver._authn import (
     FRONT_PROXY,
     AuthenticationWebhook,
@@ -86,6 +87,7 @@ __all__ = [
     "Peer",
     "PodLogOptions",
     "PortForwardHandler",
+    "ProxyRequest",
     "RequestAuthenticator",
     "RequestHeaderConfig",
     "RequestHeaderInfo",
@@ -97,6 +99,8 @@ __all__ = [
     "SQLiteBackend",
     "ServiceReference",
     "ServiceResolver",
+    "ServiceTransport",
+    "ServiceUnreachable",
     "StorageList",
     "StorageRequest",
     "SubresourceFunctions",
@@ -116,4 +120,5 @@ __all__ = [
     "read_yaml_nodes",
     "serve",
     "serving_context",
+    "user_headers",
 ]

@@ -109,6 +109,7 @@ class Response:
     status: int
     headers: Sequence[tuple[str, str]] = (("Content-Type", JSON),)
     body: bytes | AsyncGenerator[bytes, None] | Upgrade = b""
+    is_verbatim: bool = False  # the response of another server, which is neither formatted nor compressed again
 
 
 class StatusError(Exception):

@@ -9,41 +9,32 @@ and webhooks take time. Every other request is answered without waiting.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from functools import partial
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain, enabled_plugins
+from pyctrl.apiserver._aggregator import Aggregator, HttpsTransport, ProxyHandler, ServiceTransport
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
 from pyctrl.apiserver._apiextensions.establishing import EstablishingController
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, RequestAuthenticator, User
 from pyctrl.apiserver._authority import KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
-from pyctrl.apiserver._bootstrap.cluster_authentication_trust import (
-    ClusterAuthenticationInfo,
-)
+from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationInfo
 from pyctrl.apiserver._bootstrap.kubernetes_controllers import KubernetesControllers
 from pyctrl.apiserver._bootstrap.rbac_policy import reconcile_bootstrap_policy
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
-from pyctrl.apiserver._endpoints.create import CreateHandler
-from pyctrl.apiserver._endpoints.delete import DeleteHandler
-from pyctrl.apiserver._endpoints.get import GetHandler
-from pyctrl.apiserver._endpoints.list import ListHandler
-from pyctrl.apiserver._endpoints.patch import PatchHandler
-from pyctrl.apiserver._endpoints.update import UpdateHandler
-from pyctrl.apiserver._endpoints.watch import WatchHandler
 from pyctrl.apiserver._errors import (
     Response,
     StatusError,
     bad_request,
     internal_error,
-    method_not_allowed,
-    not_found,
     resource_not_served,
-    too_large_resource_version,
     unknown_error,
 )
 from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
@@ -53,16 +44,14 @@ from pyctrl.apiserver._healthz import NOT_FOUND
 from pyctrl.apiserver._kubelet import KubeletServer
 from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
-from pyctrl.apiserver._registry.builtin_resource import REST_METHODS, RESTContext, RESTFactory
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
-from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
 from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_table_options
 from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
 from pyctrl.apiserver._request.request_context import RequestContext, check_timeout, misses_namespace
-from pyctrl.apiserver._request.route_errors import check_route
 from pyctrl.apiserver._resources.resource_type import ResourceType
+from pyctrl.apiserver._router import Handler, Router
 from pyctrl.apiserver._storage.backend import Backend
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
 from pyctrl.apiserver._webhooks import (
@@ -77,8 +66,6 @@ from pyctrl.apiserver._webhooks import (
 from pyctrl.errors import StorageError
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._extension.storage_handler import StorageHandler
-    from pyctrl.apiserver._resources.resource_storage import ResourceStorage
     from pyctrl.apiserver._resources.served_resources import ServedResources
 
 __all__ = ["ApiServer"]
@@ -86,10 +73,6 @@ __all__ = ["ApiServer"]
 log = logging.getLogger("pyctrl.apiserver")
 
 VERSION_WAIT_SECONDS = 3.0  # how long kube-apiserver waits for a version in the future
-
-_CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
-
-Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
 
 
 class ApiServer:
@@ -116,8 +99,8 @@ class ApiServer:
         audit: Records every request that was answered.
         webhooks: Calls webhooks of all kinds. An async function in this process works, also in virtual time. By default
             they are called over HTTPS.
-        resolve_service: Resolves the service of a webhook to an address, for calls over HTTPS. By default it is the
-            service's first ready endpoint.
+        resolve_service: Resolves the service of a webhook or of an APIService to an address, for calls over HTTPS. By
+            default it is the service's first ready endpoint.
         enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names.
         disable_admission_plugins: Admission plugins to disable that are on by default.
         anonymous_auth: Whether requests without credentials are made by `system:anonymous`; otherwise they get 401.
@@ -129,6 +112,10 @@ class ApiServer:
             webhooks.
         StorageError: The backend cannot be read or written.
     """
+
+    #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
+    proxy_client: KeyPair | None = None
+    _audit: AuditLog | None = None
 
     def __init__(
         self,
@@ -156,7 +143,8 @@ class ApiServer:
         is_extension = not isinstance(self.registry, ResourceRegistry)
         if isinstance(self.registry, ResourceRegistry):
             self.registry.observe(self.storage)
-        client = WebhookClient(webhooks or HttpsCaller(resolve_service or EndpointServiceResolver(self.storage)))
+        resolve_service = resolve_service or EndpointServiceResolver(self.storage)
+        client = WebhookClient(webhooks or HttpsCaller(resolve_service))
         self._access = access = AccessControl(
             self.storage,
             random,
@@ -175,36 +163,35 @@ class ApiServer:
         self.has_rbac: bool = access.escalation is not None
         authorizer, escalation = access.authorizer, access.escalation
         rest = RESTStorage(self.storage, self.registry, random, admission, authorizer, escalation, conversions)
-        self._add_handlers(rest)
+        #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
+        self.kubelets: dict[str, KubeletServer] = {}
+        self._router = Router(rest, access, self.kubelets)
         self._metrics = RequestMetrics()
-        self._documents = NonResourcePaths(self.registry, ServerMetrics(self._metrics, self.storage))
         self._establishing = EstablishingController(rest)
-        #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
-        self.proxy_client: KeyPair | None = None
+        #: Carry requests to extension API servers in this process, also in virtual time, by the host names to which the
+        #: services of their APIServices resolve, such as that of an `ExternalName`. Others are sent over HTTPS.
+        self.service_transports: dict[str, ServiceTransport] = {}
+        self._load(rest)
+        self._kubernetes = None if is_extension else self._new_controllers(rest, resolve_service)
+        #: Components of the control plane that run, `scheduler` and `controller-manager`; see ComponentStatuses.
+        self.components: set[str] = set() if self._kubernetes is None else self._kubernetes.component_statuses.running
+        self._documents = self._new_documents()
+        self._audit = audit
+
+    def _load(self, rest: RESTStorage) -> None:
         self.storage.load()
         self._establishing.resume()
         if self.has_rbac:
             reconcile_bootstrap_policy(rest)
-        self._kubernetes = None if is_extension else KubernetesControllers(rest, access.accounts)
-        #: Components of the control plane that run, `scheduler` and `controller-manager`; see ComponentStatuses.
-        self.components: set[str] = set() if self._kubernetes is None else self._kubernetes.component_statuses.running
-        self._audit = audit
 
-    def _add_handlers(self, backend: RESTStorage) -> None:
-        self._gets, self._lists, self._watches = GetHandler(backend), ListHandler(backend), WatchHandler(backend)
-        self._creates = CreateHandler(backend)
-        self._updates = UpdateHandler(backend, self._creates)
-        self._patches = PatchHandler(backend, self._creates, self._updates)
-        self._deletes = DeleteHandler(backend, self._lists)
-        #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
-        self.kubelets: dict[str, KubeletServer] = {}
-        accounts = self._access.accounts
-        self._context = RESTContext(
-            backend, self._updates, self._deletes, self._access.authenticator, accounts, self.kubelets
-        )
-        self._handlers: dict[RESTFactory, object] = {}
-        self._storage_handlers: dict[ResourceType, StorageHandler] = {}
-        self._verbs = self._routes()
+    def _new_controllers(self, rest: RESTStorage, resolve_service: ServiceResolver) -> KubernetesControllers:
+        https = HttpsTransport(lambda: self.proxy_client)
+        proxy = ProxyHandler(resolve_service, https, self.service_transports)
+        return KubernetesControllers(rest, self._access.accounts, Aggregator(self.storage, proxy, self._handle_own))
+
+    def _new_documents(self) -> NonResourcePaths:
+        remote = None if self._kubernetes is None else self._kubernetes.aggregator.documents
+        return NonResourcePaths(self.registry, remote, ServerMetrics(self._metrics, self.storage))
 
     def _admission(self, random: Random, client: WebhookClient, enabled: Collection[str]) -> AdmissionChain:
         return default_admission_chain(
@@ -249,6 +236,18 @@ class ApiServer:
         self._kubernetes.publish(info)
         self.proxy_client = proxy_client or self.proxy_client
 
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Check the availability of extension API servers, and fetch their documents, until the block ends.
+
+        `serve` and `Cluster` do so; only a server that is used without them needs it. Blocks may overlap.
+        """
+        if self._kubernetes is None:
+            yield
+            return
+        async with self._kubernetes.aggregator.running():
+            yield
+
     def compact(self) -> None:
         """Drop all history: watches and lists at older versions answer 410 from now on."""
         self.storage.compact()
@@ -279,6 +278,8 @@ class ApiServer:
 
     def _is_stored(self, path: str) -> bool:
         """Return whether the objects of a URL are in the storage of the server, and have its versions."""
+        if self._kubernetes is not None and self._kubernetes.aggregator.find(path) is not None:
+            return False
         target = parse_target(path)
         resource = None if target is None else self.registry.find(target.group, target.version, target.resource)
         return resource is None or resource.rest_storage is None
@@ -308,6 +309,10 @@ class ApiServer:
             return response
         pending.close()
         raise WouldBlock(f"{method} {path} has to wait: await ApiServer.handle instead")
+
+    async def _handle_own(self, method: str, path: str, obj: dict[str, Any]) -> Response:
+        loopback = {"authorization": f"Bearer {self.loopback_token}", "user-agent": "kube-apiserver"}
+        return await self.handle(method, path, (), loopback, msgspec.json.encode(obj))
 
     async def _audited(self, context: RequestContext) -> Response:
         self.storage.heartbeats.catch_up()
@@ -342,6 +347,8 @@ class ApiServer:
         target = context.target = parse_target(context.path)
         check_timeout(context)
         user = self._access.enter(context)
+        if self._kubernetes is not None and (api := self._kubernetes.aggregator.find(context.path)) is not None:
+            return await self._kubernetes.aggregator.handle(api, context, user)
         if target is None:
             openid = None if self._kubernetes is None else self._kubernetes.openid
             response = None if openid is None else openid.answer(context.method, context.path, headers)
@@ -370,7 +377,7 @@ class ApiServer:
             annotations=context.annotations,
             may_wait=context.may_wait,
         )
-        handler, context.is_routed = self._handler(request), True
+        handler, context.is_routed = self._router.handler(request), True
         if resource.converts:
             response = await self._call_converted(handler, request)
         else:
@@ -405,92 +412,6 @@ class ApiServer:
         if self.registry.is_builtin_group(target.group):
             raise resource_not_served()
         return None
-
-    # -- handlers ----------------------------------------------------------------------------------------------
-
-    def _routes(self) -> dict[tuple[str, str], tuple[str, Handler]]:
-        """Return handlers by method and shape of the URL, with the verb that the resource must support ("": none)."""
-        return {
-            ("POST", "collection"): ("create", self._creates.create),
-            ("GET", "collection"): ("list", self._list_or_watch),
-            ("DELETE", "collection"): ("deletecollection", self._deletes.delete_collection),
-            ("GET", "object"): ("get", self._get),
-            ("PUT", "object"): ("update", self._updates.update),
-            ("PATCH", "object"): ("patch", self._patches.patch),
-            ("DELETE", "object"): ("delete", self._deletes.delete),
-            ("GET", "part"): ("", self._gets.get),
-            ("PUT", "part"): ("", self._updates.update),
-            ("PATCH", "part"): ("", self._patches.patch),
-        }
-
-    def _handler(self, request: ResourceRequest) -> Handler:
-        target, resource = request.target, request.resource
-        if target.name and resource.namespaced and not target.namespace and not resource.is_custom:
-            raise resource_not_served()
-        if "list" not in resource.verbs and (target.name or (resource.namespaced and not target.namespace)):
-            raise resource_not_served()  # a resource that is only created has no other URL than its collection
-        if target.subresource and target.subresource not in resource.subresources:
-            is_custom = resource.is_custom
-            raise not_found(target.resource, target.name, target.group) if is_custom else resource_not_served()
-        check_route(request)
-        verb, handler = self._find_handler(request)
-        if handler is None or (verb and verb not in resource.verbs):
-            raise method_not_allowed()
-        if target.name and resource.namespaced and not target.namespace:
-            raise resource_not_served()
-        return handler
-
-    def _find_handler(self, request: ResourceRequest) -> tuple[str, Handler | None]:
-        """Return the verb that the kind must have, and the handler, None where the method is not allowed."""
-        target, resource, method = request.target, request.resource, request.method
-        if method == "HEAD" and resource.is_custom:
-            method = "GET"
-        storage = None if resource.rest_storage is None else self._storage_handler(resource, resource.rest_storage)
-        verbs = self._verbs if storage is None else storage.routes
-        if target.subresource in resource.parts:
-            return verbs.get((method, "part"), ("", None))
-        if target.subresource:
-            factories = {**_CUSTOM_RESOURCE_REST, **resource.rest} if resource.is_custom else resource.rest
-            factory = factories.get(target.subresource)
-            if storage is not None and factory is not None:
-                return "", partial(storage.call_subresource, factory=factory, method=REST_METHODS.get(method, ""))
-            return "", self._rest(factory, method)
-        if method == "POST" and not target.name and "" in resource.rest:
-            return "create", self._rest(resource.rest[""], method)
-        return verbs.get((method, "object" if target.name else "collection"), ("", None))
-
-    def _storage_handler(self, resource: ResourceType, storage: ResourceStorage) -> StorageHandler:
-        from pyctrl.apiserver._extension.storage_handler import StorageHandler  # here: extension API servers only
-
-        if resource not in self._storage_handlers:
-            self._storage_handlers[resource] = StorageHandler(self._context, resource, storage)
-        return self._storage_handlers[resource]
-
-    def _rest(self, factory: RESTFactory | None, method: str) -> Handler | None:
-        if factory is None:
-            return None
-        if factory not in self._handlers:
-            self._handlers[factory] = factory(self._context)
-        handler: Handler | None = getattr(self._handlers[factory], REST_METHODS.get(method, ""), None)
-        return handler
-
-    def _list_or_watch(self, request: ResourceRequest) -> Response:
-        if request.target.watch or request.query.flag("watch"):
-            return self._watches.watch(request)
-        self._check_version(request)
-        return self._lists.list(request)
-
-    def _get(self, request: ResourceRequest) -> Response:
-        if request.target.watch:
-            return self._watches.watch(request)
-        self._check_version(request)
-        return self._gets.get(request)
-
-    def _check_version(self, request: ResourceRequest) -> None:
-        """Refuse a resource version that the storage has not reached; `handle` has waited for it."""
-        version = requested_version(request.query.get("resourceVersion"))
-        if version > self.storage.version:
-            raise too_large_resource_version(version, self.storage.version)
 
 
 async def _call(handler: Handler, request: ResourceRequest) -> Response:

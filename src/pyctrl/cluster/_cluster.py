@@ -9,9 +9,9 @@ from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from random import Random
 from types import TracebackType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
-from pyctrl.api import Key
+from pyctrl.api import Key, Unstructured
 from pyctrl.apiserver import (
     AdmissionPluginName,
     ApiServer,
@@ -29,9 +29,13 @@ from pyctrl.cluster._kubelet.node_heartbeat import SendNow
 from pyctrl.cluster._kubelet.node_status import PostponedHeartbeats
 from pyctrl.cluster._kubelet.options import Kubelet
 from pyctrl.cluster._provisioner import add_volumes
+from pyctrl.kinds.apiregistration.v1 import APIService
 from pyctrl.kinds.core.v1 import Node, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole
 from pyctrl.manager import Manager, Preflight
+
+if TYPE_CHECKING:
+    from pyctrl.extension_apiserver import ExtensionAPIServer
 
 __all__ = ["Cluster", "serving_cluster"]
 
@@ -39,6 +43,7 @@ __all__ = ["Cluster", "serving_cluster"]
 MASTERS = "system:masters"
 ADMIN = User(name="kubernetes-admin", groups=(MASTERS,))
 WHOLE_ROLE = Key("", "admin")  # the last to be aggregated: its parts are aggregated themselves
+EXTENSION_SERVICE = Key("default", "extension-apiserver")
 FIELD_OWNER = "kube-controller-manager"
 CONTROLLERS = User(name="system:kube-controller-manager", groups=(MASTERS,))
 
@@ -106,6 +111,7 @@ class Cluster:
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self.server.running())
             if self._controllers or self._kubelet is not None:
                 await self._start(stack)
             self._stack = stack.pop_all()
@@ -132,6 +138,21 @@ class Cluster:
     def client(self) -> Client:
         """Return an in-process client of this cluster. The caller closes it."""
         return Client.connect(self.config)
+
+    async def add_extension_apiserver(self, server: ExtensionAPIServer, *, service: Key = EXTENSION_SERVICE) -> None:
+        """Serve the kinds of an extension API server, in this process, and return when they are available.
+
+        Args:
+            service: the Service in their APIServices, which is created. It leads to no other process.
+        """
+        from pyctrl.extension_apiserver import api_service_names, in_process_host, in_process_objects  # here: for few
+
+        self.server.service_transports[in_process_host(service)] = server
+        async with Client.connect(self.config) as client:
+            for each in in_process_objects(server.kinds, service):
+                await client.apply(Unstructured(each), force=True)
+            for name in api_service_names(server.kinds):
+                await wait_for(client, APIService, Key("", name), _is_available)
 
     @asynccontextmanager
     async def serve(
@@ -234,6 +255,10 @@ class Cluster:
             return self.server.handle_nowait(method, path, query, headers, body).status
 
         return send
+
+
+def _is_available(api_service: APIService) -> bool:
+    return any(each.type == "Available" and each.status == "True" for each in api_service.status.conditions or ())
 
 
 def _ignore_warning(warning: ServerWarning) -> None:

@@ -30,6 +30,7 @@ from pyctrl.cluster._controllers.resourcequota.controller import add_resource_qu
 from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA, add_root_ca_publisher
 from pyctrl.cluster._controllers.service_endpoints import ServiceIndex
 from pyctrl.cluster._controllers.serviceaccount import MakeToken, add_account_tokens, add_service_accounts
+from pyctrl.cluster._controllers.servicecidrs import add_service_cidrs
 from pyctrl.cluster._controllers.statefulset.controller import add_statefulsets
 from pyctrl.cluster._controllers.tainteviction import add_taint_eviction
 from pyctrl.cluster._controllers.ttlafterfinished import add_ttl_after_finished
@@ -65,6 +66,7 @@ ControllerName: TypeAlias = Literal[
     "replicationcontroller-controller",
     "resourcequota-controller",
     "root-ca-certificate-publisher-controller",
+    "service-cidr-controller",
     "serviceaccount-controller",
     "serviceaccount-token-controller",
     "statefulset-controller",
@@ -181,5 +183,6 @@ _ADD: Mapping[ControllerName, Callable[[ControllerContext], object]] = MappingPr
         "certificatesigningrequest-cleaner-controller": lambda context: add_csr_cleaner(context.manager),
         "certificatesigningrequest-signing-controller": _add_csr_signing,
         "resourcequota-controller": lambda context: add_resource_quotas(context.manager),
+        "service-cidr-controller": lambda context: add_service_cidrs(context.manager),
     }
 )

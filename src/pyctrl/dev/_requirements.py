@@ -1,19 +1,30 @@
-"""Requirements of a program: CRDs, roles and webhook configurations, found without running it."""
+"""Requirements of a program: CRDs, roles, webhook configurations and APIServices, found without running it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import GroupKind, GroupVersionKind, Key
 from pyctrl.apiserver import OfflineValidator
 from pyctrl.client import Config
 from pyctrl.controller import Controller
 from pyctrl.manager import Manager, NoServer
-from pyctrl.program import ProgramManager, SetupFunction, WebhookOptions, custom_kinds, definitions_of, run_setup
+from pyctrl.program import (
+    APIServerOptions,
+    ProgramManager,
+    SetupFunction,
+    WebhookOptions,
+    custom_kinds,
+    definitions_of,
+    run_setup,
+)
 from pyctrl.rbac import manifests
 from pyctrl.webhook import Url, Webhooks, configurations
+
+if TYPE_CHECKING:
+    from pyctrl.extension_apiserver import ExtensionAPIServer
 
 __all__ = ["WEBHOOK_HOST", "Requirements", "controllers_of", "find_requirements"]
 
@@ -33,6 +44,8 @@ class Requirements:
         registrations: the webhook configurations.
         own: the custom kinds that it reconciles.
         webhooks: the webhooks that the configurations name.
+        services: the Services of its extension API servers, whose APIServices are among the registrations.
+        served: the kinds of these servers.
     """
 
     setup: SetupFunction
@@ -43,6 +56,8 @@ class Requirements:
     registrations: Sequence[dict[str, Any]]
     own: frozenset[GroupKind]
     webhooks: Sequence[Webhooks]
+    services: Sequence[Key]
+    served: frozenset[GroupVersionKind]
 
     def samples(self) -> list[dict[str, Any]]:
         """Return a generated object of each of its own kinds for which there is a valid one."""
@@ -74,7 +89,9 @@ async def find_requirements(
     """
     async with ProgramManager(Config.in_process(NoServer()), namespaces=namespaces) as manager:
         manager.webhook_options = WebhookOptions(enabled=False)
+        manager.apiserver_options = APIServerOptions(enabled=False)
         run_setup(setup, manager, name)
+        services = [Key(account.namespace, f"{name}-apiserver-{number}") for number in range(len(manager.api_servers))]
         kinds = custom_kinds(manager, manager.webhooks, watched=True)
         return Requirements(
             setup=setup,
@@ -83,14 +100,38 @@ async def find_requirements(
             definitions=definitions_of(kinds, manager.webhooks, target=Url(WEBHOOK_HOST)),
             rights=manifests(manager.grants(own_namespace=account.namespace), name=name, account=account),
             own=frozenset(custom_kinds(manager)),
-            registrations=_registrations(manager.webhooks, name),
+            registrations=[
+                *_registrations(manager.webhooks, name),
+                *_api_registrations(manager.api_servers, services, account),
+            ],
             webhooks=manager.webhooks,
+            services=services,
+            served=frozenset(kind.gvk for server in manager.api_servers for kind in server.kinds),
         )
 
 
 def controllers_of(manager: Manager) -> list[Controller]:
     """Return the controllers of a manager."""
     return [member.runnable for member in manager.members if isinstance(member.runnable, Controller)]
+
+
+def _api_registrations(
+    servers: Sequence[ExtensionAPIServer], services: Sequence[Key], account: Key
+) -> Iterator[dict[str, Any]]:
+    """Yield the APIServices of extension API servers, and the permission to review the access of their users."""
+    if not servers:
+        return
+    from pyctrl.extension_apiserver import in_process_objects  # here: most programs have none
+
+    yield {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": f"{account.name}-auth-delegator"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "system:auth-delegator"},
+        "subjects": [{"kind": "ServiceAccount", "name": account.name, "namespace": account.namespace}],
+    }
+    for server, service in zip(servers, services, strict=True):
+        yield from in_process_objects(server.kinds, service)
 
 
 def _registrations(webhooks: Sequence[Webhooks], name: str) -> list[dict[str, Any]]:

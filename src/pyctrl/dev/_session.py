@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 from types import TracebackType
@@ -17,7 +18,17 @@ from urllib.parse import parse_qs, urlsplit
 from pyctrl._log import Lines
 from pyctrl._tasks import unwrapped
 from pyctrl.api import GroupVersionKind, Key, ObjectMeta
-from pyctrl.apiserver import ApiServer, HttpsCaller, ServiceReference, User, WebhookRequest, WebhookResponse
+from pyctrl.apiserver import (
+    ApiServer,
+    HttpsCaller,
+    ProxyRequest,
+    Response,
+    ServiceReference,
+    ServiceUnreachable,
+    User,
+    WebhookRequest,
+    WebhookResponse,
+)
 from pyctrl.cache import Cache
 from pyctrl.client import Client, reporting_dropped_status
 from pyctrl.cluster import Cluster, Kubelet, ScriptFunction
@@ -27,9 +38,11 @@ from pyctrl.dev._log_filter import cluster_logs
 from pyctrl.dev._requirements import WEBHOOK_HOST, Requirements, controllers_of, find_requirements
 from pyctrl.dev._state import Problem, SessionState, problem_of
 from pyctrl.errors import CommandFailed, GracePeriodExceeded, NotFound, PyctrlError
+from pyctrl.extension_apiserver import in_process_host
 from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
 from pyctrl.manager import Preflight
 from pyctrl.program import (
+    APIServerOptions,
     ProgramManager,
     SetupFunction,
     Target,
@@ -91,9 +104,10 @@ class DevSession:
             await session.run()
 
     Entering starts the cluster, installs the program's CRDs, grants the permissions that its code declares, registers
-    its webhooks, starts the program and applies the samples. `run` watches the files: on a save the program is
-    imported again, running reconciles finish, and the new version starts with the existing objects and filled caches.
-    If the import, the setup or the installation fails, the error is logged and the previous version keeps running.
+    its webhooks and extension API servers, starts the program and applies the samples. `run` watches the files: on a
+    save the program is imported again, running reconciles finish, and the new version starts with the existing objects
+    and filled caches. If the import, the setup or the installation fails, the error is logged and the previous version
+    keeps running.
 
     Works in virtual time. No port is opened before ``cluster.serve()``.
     """
@@ -286,9 +300,10 @@ class DevSession:
     async def _replace_program(self, requirements: Requirements) -> None:
         await install_definitions(self.admin, requirements.definitions, allow_loss=True)  # a development cluster
         await self._stop()
+        self._register_api_servers(requirements)
         await self._replace_objects([*requirements.rights, *requirements.registrations])
         for informer in self.cache.informers:
-            if informer.gvk not in requirements.cached:
+            if informer.gvk not in requirements.cached or informer.gvk in requirements.served:  # a server starts empty
                 await self.cache.remove(informer.gvk)
         await self._start(requirements)
 
@@ -335,6 +350,7 @@ class DevSession:
         try:
             async with manager:
                 manager.webhook_options = WebhookOptions(enabled=False)
+                manager.apiserver_options = APIServerOptions(enabled=False)
                 run_setup(requirements.setup, manager, self.name)
                 if manager.loop_watchdog is not None:
                     manager.loop_watchdog.on_blocked = self.journal.record_blockage
@@ -361,6 +377,19 @@ class DevSession:
         if self._task is not None:
             await asyncio.wait([self._task])
             self._task = None
+
+    # --- extension API servers ---
+
+    def _register_api_servers(self, requirements: Requirements) -> None:
+        for number, service in enumerate(requirements.services):
+            self.server.service_transports[in_process_host(service)] = partial(self._call_api_server, number)
+
+    async def _call_api_server(self, number: int, request: ProxyRequest, /) -> Response:
+        """Call an extension API server of the program in process."""
+        servers = () if self._manager is None else self._manager.api_servers
+        if number >= len(servers):
+            raise ServiceUnreachable("the program does not run")
+        return await servers[number](request)
 
     # --- webhooks ---
 

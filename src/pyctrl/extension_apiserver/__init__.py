@@ -6,7 +6,12 @@ in the storage of the server, or in one that implements interfaces such as `Gett
 """
 
 from pyctrl.extension_apiserver._api_resource import APIResource, Subresource
-from pyctrl.extension_apiserver._api_services import api_service_names, api_services
+from pyctrl.extension_apiserver._api_services import (
+    api_service_names,
+    api_services,
+    in_process_host,
+    in_process_objects,
+)
 from pyctrl.extension_apiserver._polling import PollingStorage
 from pyctrl.extension_apiserver._server import ExtensionAPIServer
 from pyctrl.extension_apiserver._storage import (
@@ -37,4 +42,6 @@ __all__ = [
     "Watcher",
     "api_service_names",
     "api_services",
+    "in_process_host",
+    "in_process_objects",
 ]

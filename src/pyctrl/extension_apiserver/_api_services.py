@@ -6,13 +6,15 @@ import base64
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pyctrl.api import KubernetesObject
+from pyctrl.api import Key, KubernetesObject
 
 if TYPE_CHECKING:
     from pyctrl.webhook import Service
 
-__all__ = ["api_service_names", "api_services"]
+__all__ = ["api_service_names", "api_services", "in_process_host", "in_process_objects"]
 
+DOMAIN = "extension-apiservers.pyctrl.invalid"  # .invalid never resolves: no request leaves the process
+HTTPS = 443
 GROUP_PRIORITY, VERSION_PRIORITY = 1000, 100  # of the groups of CustomResourceDefinitions in kube-apiserver
 
 
@@ -52,3 +54,18 @@ def api_services(
             }
         )
     return found
+
+
+def in_process_host(service: Key) -> str:
+    """Return the host name to which a Service of `in_process_objects` resolves: its key in `service_transports`."""
+    return f"{service.name}.{service.namespace}.{DOMAIN}"
+
+
+def in_process_objects(kinds: Iterable[type[KubernetesObject]], service: Key) -> list[dict[str, Any]]:
+    """Return the Service and the APIServices of kinds that are served in the process of their API server."""
+    from pyctrl.webhook import Service  # here: it needs more than most programs
+
+    metadata = {"name": service.name, "namespace": service.namespace}
+    spec = {"type": "ExternalName", "externalName": in_process_host(service), "ports": [{"port": HTTPS}]}
+    made = {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+    return [made, *api_services(kinds, Service(service.namespace, service.name, port=HTTPS))]

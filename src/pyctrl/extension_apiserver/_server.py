@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from pyctrl._headers import Headers
@@ -24,6 +24,7 @@ from pyctrl.apiserver import (
     DelegatingRequestAuthenticator,
     ExtensionResourceRegistry,
     Peer,
+    ProxyRequest,
     Response,
     serve,
 )
@@ -47,19 +48,6 @@ POLL_SECONDS = 10.0  # between checks of the certificate's files
 HINT = "use --apiserver-service or --apiserver-cert-dir with pyctrl run, or pass certificates="
 
 
-class ProxyRequest(Protocol):
-    """A request that an aggregator proxies; its headers have the user."""
-
-    @property
-    def method(self) -> str: ...
-    @property
-    def url(self) -> str: ...
-    @property
-    def headers(self) -> Sequence[tuple[str, str]]: ...
-    @property
-    def body(self) -> bytes: ...
-
-
 class ExtensionAPIServer:
     """Serves kinds of your own behind kube-apiserver's aggregator.
 
@@ -70,8 +58,8 @@ class ExtensionAPIServer:
     tokens of direct clients, and the access of every user, with kube-apiserver.
 
     It is a runnable: add it to a manager, where every replica serves, leader or not. Or call `run` alone. `handle`
-    answers a request without a socket; as the ``service_transport`` of an `ApiServer` in the same process, the server
-    is behind its aggregator.
+    answers a request without a socket. The server is also a `ServiceTransport`: in the ``service_transports`` of an
+    `ApiServer` in the same process, it is behind its aggregator.
 
     Args:
         resources: The kinds; a class alone has its objects in the memory of the server.
@@ -125,6 +113,7 @@ class ExtensionAPIServer:
         self._certificates = Path(certificates) if isinstance(certificates, str) else certificates
         self._certificate: ServingCertificate | None = None
         self._host, self._port = host, port
+        self._is_in_process = False
         self._started, self._stop = asyncio.Event(), asyncio.Event()
 
     # -- requests ----------------------------------------------------------------------------------------------
@@ -173,6 +162,10 @@ class ExtensionAPIServer:
         self._port = self._port if port is None else port
         self._certificates = certificates or self._certificates
 
+    def serve_in_process(self) -> None:
+        """Do not listen: an aggregator in the same process calls the server."""
+        self._certificates, self._is_in_process = None, True
+
     @property
     def has_certificates(self) -> bool:
         """Whether the server has a certificate, so that it listens."""
@@ -193,7 +186,8 @@ class ExtensionAPIServer:
             ConfigError: There is no certificate, or the server cannot listen at the address.
         """
         if self._certificates is None:
-            log.warning("Extension API server does not listen: it has no certificate", extra={"hint": HINT})
+            if not self._is_in_process:
+                log.warning("Extension API server does not listen: it has no certificate", extra={"hint": HINT})
             self._started.set()
             await self._stop.wait()
             return

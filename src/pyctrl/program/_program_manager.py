@@ -56,12 +56,14 @@ class APIServerOptions:
     """How the extension API server of a program is served.
 
     Attributes:
+        enabled: whether to listen; if not, only an API server in the same process calls it.
         port: the port to listen at; None: the one that the program sets.
         certificates: the directory of tls.crt and tls.key; None: as the program sets.
         service: the Service in the APIServices. If the program sets no certificates, one is issued for the Service and
             kept in the Secret ``SERVICE-cert`` beside it, and kube-apiserver trusts it.
     """
 
+    enabled: bool = True
     port: int | None = None
     certificates: Path | None = None
     service: Service | None = None
@@ -118,6 +120,9 @@ class ProgramManager(Manager):
             return
         self._api_servers.append(runnable)
         options = self.apiserver_options
+        if not options.enabled:
+            runnable.serve_in_process()
+            return
         runnable.listen_at(port=options.port, certificates=options.certificates)
         if options.service is None or runnable.has_certificates:
             return

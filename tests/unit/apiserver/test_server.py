@@ -1,32 +1,42 @@
-"""Routing: paths, methods and namespaces that are not served."""
+"""What one server does for all requests: paths of other servers, its own requests, the end of its tasks."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.unit.apiserver._kit import CONFIGMAPS, Asker
+from pyctrl.apiserver import ApiServer, ClusterAuthenticationInfo, ExtensionResourceRegistry
+from tests.unit.apiserver.aggregator._remote import API_SERVICES, NAME, PATH, Remote, extended, get, until_available
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "code"),
-    [
-        ("PUT", CONFIGMAPS, 405),
-        ("POST", f"{CONFIGMAPS}/a", 405),
-        ("POST", "/api/v1/configmaps", 405),
-        ("DELETE", "/api/v1/configmaps", 405),
-        ("GET", "/api/v1/namespaces/default/nosuch", 404),
-        ("GET", "/api/v1/namespaces/default/nodes", 404),
-        ("GET", "/apis/nosuch.io/v1/things", 404),
-        ("GET", f"{CONFIGMAPS}/a/nosuch", 404),
-        ("GET", "/nosuch", 404),
-    ],
-)
-def test_what_is_not_served(ask: Asker, method: str, path: str, code: int) -> None:
-    """A path that does not exist is 404, an unsupported method is 405."""
-    assert ask.answer(method, path).status == code
+async def test_requests_to_another_server_are_authorized_first() -> None:
+    """A user without a role gets 403 from this server, which does not call the other one."""
+    remote = Remote({f"{PATH}/flavors": {}})
+    server = extended(remote, authorization="RBAC")
+    async with server.running():
+        await until_available(server)
+        before = len(remote.requests)
+        assert (await server.handle("GET", f"{PATH}/flavors", (), {}, b"")).status == 403
+        assert len(remote.requests) == before
+        assert (await get(server, f"{PATH}/flavors"))[0] == 200
+        assert ("X-Remote-User", "system:apiserver") in remote.requests[-1].headers
 
 
-def test_an_object_in_a_namespace_is_not_found_without_it(ask: Asker) -> None:
-    """Without a namespace only collections exist: an object is 404, and POST is 405."""
-    assert ask("GET", "/api/v1/configmaps/a")[0] == 404
-    assert ask("POST", "/api/v1/configmaps", {})[0] == 405
+async def test_the_server_writes_conditions_under_its_own_name() -> None:
+    """The manager of the condition is kube-apiserver."""
+    server = extended(Remote())
+    async with server.running():
+        await until_available(server)
+    _, found = await get(server, f"{API_SERVICES}/{NAME}")
+    managers = {each["manager"]: each.get("subresource") for each in found["metadata"]["managedFields"]}
+    assert managers["kube-apiserver"] == "status"
+
+
+async def test_an_extension_api_server_has_no_aggregator() -> None:
+    """It runs nothing, and publishes nothing."""
+    server = ApiServer(registry=ExtensionResourceRegistry())
+    async with server.running():
+        assert json.loads((await server.handle("GET", "/apis", (), {}, b"")).body or b"")["groups"] == []  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="publishes nothing"):
+        server.publish_authentication(ClusterAuthenticationInfo())

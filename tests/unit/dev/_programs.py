@@ -83,3 +83,30 @@ def from_hub(box: Box) -> OldBox:
 
 CONVERSION = Conversion(Box, Spoke(OldBox, to_hub=to_hub, from_hub=from_hub))
 """
+
+EXTENSION = """\
+from pyctrl import Builder, Manager, ObjectMeta, Reconciler, Request, allow
+from pyctrl.api import KubernetesObject
+from pyctrl.extension_apiserver import ExtensionAPIServer
+from pyctrl.kinds.core.v1 import ConfigMap
+
+
+class Flavor(KubernetesObject, group="dev.example.com", version="v1"):
+    "A flavor, which the program itself serves."
+
+    label: str = "one"
+
+
+class FlavorReconciler(Reconciler[Flavor]):
+    rbac = (allow(ConfigMap, "create"),)
+
+    async def reconcile(self, request: Request) -> None:
+        flavor = await self.client.get(Flavor, request.key)
+        metadata = ObjectMeta(name=f"{request.name}-{flavor.label}", namespace=request.namespace)
+        await self.client.create(ConfigMap(metadata=metadata))
+
+
+def add_flavors(manager: Manager) -> None:
+    manager.add(ExtensionAPIServer(Flavor, client=manager.live_client, certificates="/nowhere"))
+    Builder(manager).build(FlavorReconciler())
+"""

@@ -19,7 +19,7 @@ from pyctrl.apiserver import FRONT_PROXY, AuditLog, CertificateAuthority, Peer, 
 from pyctrl.client import Client, MergePatch
 from pyctrl.cluster import Cluster
 from pyctrl.errors import ConfigError, Forbidden
-from pyctrl.extension_apiserver import APIResource, ExtensionAPIServer
+from pyctrl.extension_apiserver import APIResource, ExtensionAPIServer, in_process_host, in_process_objects
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject
 from pyctrl.manager import Manager
@@ -275,3 +275,11 @@ async def test_a_server_without_certificates_says_so(cluster: Cluster, caplog: p
             pass
     (record,) = [each for each in caplog.records if "does not listen" in each.message]
     assert "--apiserver-service" in record.__dict__["hint"]
+
+
+def test_a_service_in_the_process_leads_to_no_other_host() -> None:
+    """The Service resolves to the host under which its transport is, and the APIServices name the Service."""
+    service, *found = in_process_objects([Flavor], Key("a", "wardle"))
+    assert service["spec"]["externalName"] == in_process_host(Key("a", "wardle"))
+    assert in_process_host(Key("a", "wardle")).endswith(".invalid")
+    assert [each["spec"]["service"] for each in found] == [{"name": "wardle", "namespace": "a", "port": 443}]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyctrl.apiserver._bootstrap.bootstrap_object import managed_by, put_new_object
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._meta.system_fields import timestamp
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._storage.storage import WatchCacheEvent
 
 __all__ = ["AutoRegisterController"]
 
@@ -45,28 +48,48 @@ _CUSTOM_GROUP, _CUSTOM_VERSION = 1000, 100
 
 
 class AutoRegisterController:
-    """Keeps the APIServices consistent with the served group versions."""
+    """Keeps the APIServices consistent with the served group versions.
+
+    APIServices of built-in group versions are created at the start only. Those of definitions are created again when
+    they are deleted, and restored when they are changed. APIServices of clients are kept.
+    """
 
     def __init__(self, backend: RESTStorage) -> None:
         self._backend = backend
         self._type = backend.registry.require(*_RESOURCE)
+        self._collection = backend.collection(self._type)
         self._epoch: int | None = None
+        self._is_changed = False
+        self._collection.listen(self._observe)
+
+    def _observe(self, event: WatchCacheEvent) -> None:
+        self._is_changed = True
 
     def sync(self) -> None:
-        """Create and remove APIServices after the served resources changed; those of clients are kept."""
+        """Create, restore and remove APIServices after they or the served resources changed."""
         registry = self._backend.registry
-        if registry.epoch == self._epoch:
+        if registry.epoch == self._epoch and not self._is_changed:
             return
+        is_start = self._epoch is None
         versions = [(group, version) for group, each in registry.group_versions.items() for version in each]
         wanted = {f"{version}.{group}": (group, version) for group, version in versions if group != _RESOURCE[0]}
-        collection = self._backend.collection(self._type)
-        for stored in collection.current(""):
+        for stored in self._collection.current(""):
             if stored.name not in wanted and _MANAGED in (stored.decode()["metadata"].get("labels") or {}):
-                collection.remove(stored)
+                self._collection.remove(stored)
         for name, (group, version) in wanted.items():
-            if collection.find("", name) is None:
-                self._make(name, group, version)
-        self._epoch = registry.epoch  # last: when the storage refuses a write, the next call continues
+            if is_start or group not in _GROUPS:
+                self._sync_one(name, group, version)
+        # Last: when the storage refuses a write, the next call continues.
+        self._epoch, self._is_changed = registry.epoch, False
+
+    def _sync_one(self, name: str, group: str, version: str) -> None:
+        stored = self._collection.find("", name)
+        if stored is None:
+            self._make(name, group, version)
+            return
+        obj = stored.decode()
+        if (obj["metadata"].get("labels") or {}).get(_MANAGED) == _CUSTOM and obj["spec"] != _spec(group, version):
+            self._backend.put({**obj, "spec": _spec(group, version)}, self._type)
 
     def _make(self, name: str, group: str, version: str) -> None:
         label = _BUILT_IN if group in _GROUPS else _CUSTOM

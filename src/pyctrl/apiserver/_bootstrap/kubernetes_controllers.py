@@ -17,6 +17,7 @@ from pyctrl.apiserver._bootstrap.system_objects import SystemObjectsController
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 
 if TYPE_CHECKING:
+    from pyctrl.apiserver._aggregator import Aggregator
     from pyctrl.apiserver._authn import ServiceAccountTokens
     from pyctrl.apiserver._endpoints.backend import RESTStorage
 
@@ -24,15 +25,17 @@ __all__ = ["KubernetesControllers"]
 
 
 class KubernetesControllers:
-    """The controllers of built-in objects, and the OpenID documents of service account tokens.
+    """The controllers of built-in objects, the aggregator, and the OpenID documents of service account tokens.
 
     Args:
         backend: The storage of the server, whose registry is a `ResourceRegistry`.
         accounts: The service account tokens of the server.
+        aggregator: Proxies requests to other servers.
     """
 
-    def __init__(self, backend: RESTStorage, accounts: ServiceAccountTokens) -> None:
+    def __init__(self, backend: RESTStorage, accounts: ServiceAccountTokens, aggregator: Aggregator) -> None:
         assert isinstance(backend.registry, ResourceRegistry)  # extension API servers have another one
+        self.aggregator: Aggregator = aggregator
         self.openid: OpenIDMetadata = OpenIDMetadata(accounts)
         self._authentication_trust = ClusterAuthenticationTrustController(backend)
         self.component_statuses: ComponentStatuses = ComponentStatuses(backend.registry)

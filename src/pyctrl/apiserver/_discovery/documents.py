@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import msgspec
 
@@ -27,14 +28,32 @@ _NAMED = ("/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v
 _OPENID = ("/.well-known/openid-configuration", "/openid/v1/jwks")
 
 
+class RemoteDocuments(Protocol):
+    """Adds what other servers serve to the documents of this one."""
+
+    @property
+    def epoch(self) -> int:
+        """A number that changes with what is added."""
+        ...
+
+    def merged(self, parts: Sequence[str], document: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Return the document of a path; None if neither this server nor another has it."""
+        ...
+
+
 class NonResourcePaths:
     """Serves paths that are no resources. Each document is encoded once until the served resources change."""
 
-    def __init__(self, registry: ServedResources, metrics: ServerMetrics | None = None) -> None:
-        self._registry = registry
+    def __init__(
+        self,
+        registry: ServedResources,
+        remote: RemoteDocuments | None = None,
+        metrics: ServerMetrics | None = None,
+    ) -> None:
+        self._registry, self._remote = registry, remote
         self._metrics = metrics
         self._started = now()
-        self._epoch = registry.epoch
+        self._epoch = self._current_epoch()
         self._encoded: dict[tuple[str, bool], Response] = {}
 
     def response(self, method: str, path: str, query: QueryParameters, accept: str, etag: str = "") -> Response:
@@ -68,13 +87,13 @@ class NonResourcePaths:
         return method == "HEAD" or not parts or parts[0] in ("apis", "openapi")
 
     def _document(self, path: str, parts: list[str], accept: str) -> Response:
-        if self._epoch != self._registry.epoch:
-            self._epoch = self._registry.epoch
+        if self._epoch != (epoch := self._current_epoch()):
+            self._epoch = epoch
             self._encoded.clear()
         key = ("/".join(parts), is_aggregated(accept) or wants_protobuf(accept))
         if key not in self._encoded:
             response = self._encode(parts, accept)
-            if response is NOT_FOUND:  # not cached: the number of paths that do not exist is unlimited
+            if response.status == NOT_FOUND.status:  # not cached: the number of paths that do not exist is unlimited
                 if path.startswith("/api") and _is_of_known_group(parts, self._registry):
                     raise resource_not_served()
                 return response
@@ -89,8 +108,10 @@ class NonResourcePaths:
             found = openapi_response(self._registry, path)
         else:
             found = discovery_response(self._registry, path, accept)
+        if self._remote is not None:
+            found = self._remote.merged(parts, found)
         if found is None:
-            return NOT_FOUND
+            return Response(status=404, headers=()) if parts[:2] == ["openapi", "v3"] else NOT_FOUND
         if parts == ["openapi", "v2"] and wants_protobuf(accept):
             from pyctrl.apiserver._discovery.openapi_protobuf import (
                 document_as_protobuf,  # imports yaml; only kubectl requests it
@@ -103,6 +124,9 @@ class NonResourcePaths:
         if "/".join(parts) in _INDENTED:
             body = msgspec.json.format(body, indent=2)
         return Response(status=200, body=body)
+
+    def _current_epoch(self) -> tuple[int, int]:
+        return self._registry.epoch, self._remote.epoch if self._remote is not None else 0
 
     def _paths(self) -> list[str]:
         """Return the paths of the root document."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pyctrl._headers import Headers
 from pyctrl.apiserver._authn import REPEATED, RequestAuthenticator
@@ -29,7 +30,7 @@ def first_values(headers: Mapping[str, str] | None, authenticator: RequestAuthen
 def with_warnings(response: Response, warnings: list[str]) -> Response:
     """Return a response with a Warning header for each warning, once."""
     headers = [("Warning", f'299 - "{_escaped(warning)}"') for warning in dict.fromkeys(warnings)]
-    return Response(status=response.status, headers=(*response.headers, *headers), body=response.body)
+    return replace(response, headers=(*response.headers, *headers))
 
 
 def _escaped(text: str) -> str:

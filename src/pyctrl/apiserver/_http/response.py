@@ -50,7 +50,7 @@ def encode_response(head: RequestHead, response: Response, *, closing: bool) -> 
     """Encode a response that is not a stream; for HEAD without its body."""
     assert isinstance(response.body, bytes)
     body, headers = response.body, list(response.headers)
-    if is_compressible(head, body):
+    if is_compressible(head, response):
         body = gzip.compress(body, GZIP_LEVEL, mtime=0)
         headers += [("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
     headers.append(("Content-Length", str(len(body))))
@@ -58,9 +58,12 @@ def encode_response(head: RequestHead, response: Response, *, closing: bool) -> 
     return start if head.method == "HEAD" else start + body
 
 
-def is_compressible(head: RequestHead, body: bytes) -> bool:
-    """Return whether a body is large enough to compress and the client accepts gzip."""
-    return len(body) > GZIP_FROM and "gzip" in head.headers.get("accept-encoding", "")
+def is_compressible(head: RequestHead, response: Response) -> bool:
+    """Return whether the body of a response is large enough to compress and the client accepts gzip."""
+    assert isinstance(response.body, bytes)
+    if len(response.body) <= GZIP_FROM or response.is_verbatim:
+        return False
+    return "gzip" in head.headers.get("accept-encoding", "")
 
 
 def encode_stream_head(head: RequestHead, response: Response, *, closing: bool) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -76,7 +76,7 @@ async def serve(
         )
 
     try:
-        async with Listener("API server", connect).listening(host, port, backlog=BACKLOG) as bound:
+        async with server.running(), Listener("API server", connect).listening(host, port, backlog=BACKLOG) as bound:
             yield f"{'https' if tls else 'http'}://{_reachable(host)}:{bound}"
     finally:
         await http.end()
@@ -134,14 +134,21 @@ class _HTTPServer:
         if self._user is not None and peer.user is None and "authorization" not in headers:
             peer = peer._replace(user=self._user)
         response = await self._server.handle(head.method, head.path, head.parameters(), headers, body, peer=peer)
-        formatted = _format(response.body, head) if isinstance(response.body, bytes) else response.body
-        return replace(response, headers=_with_own_headers(response.headers, audit_id), body=formatted)
+        formatted = response.body
+        if isinstance(formatted, bytes) and not response.is_verbatim:
+            formatted = _format(formatted, head)
+        return replace(response, headers=_with_own_headers(response, audit_id), body=formatted)
 
 
-def _with_own_headers(headers: Sequence[tuple[str, str]], audit_id: str) -> list[tuple[str, str]]:
-    """Return the headers with those of every response of kube-apiserver."""
-    completed = [("Audit-Id", audit_id), *OWN_HEADERS, *headers]
-    if ("Content-Type", "text/plain; charset=utf-8") in headers:
+def _with_own_headers(response: Response, audit_id: str) -> list[tuple[str, str]]:
+    """Return the headers with those of every response of kube-apiserver.
+
+    Those of another server are added to its own, as kube-apiserver's proxy does.
+    """
+    headers = response.headers
+    is_cached = not response.is_verbatim and any(name == "Cache-Control" for name, _ in headers)
+    completed = [("Audit-Id", audit_id), *(() if is_cached else OWN_HEADERS), *headers]
+    if ("Content-Type", "text/plain; charset=utf-8") in headers and not response.is_verbatim:
         completed.append(("X-Content-Type-Options", "nosniff"))
     return completed
 

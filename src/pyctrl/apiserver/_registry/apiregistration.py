@@ -9,6 +9,7 @@ from typing import Final
 from pyctrl._go.text import quoted
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, required
+from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import invalid_name, port_number, required_texts, text_of
@@ -26,6 +27,19 @@ def _default_api_service(obj: Object) -> None:
     service = obj.setdefault("spec", {}).get("service")
     if service is not None:
         set_defaults(service, port=_SERVICE_PORT)
+
+
+def _prepare_api_service(new: Object, old: Object | None) -> None:
+    """Mark a new APIService without a service, whose group version this server serves, as available."""
+    if old is None and not (new.get("spec") or {}).get("service"):
+        condition = {
+            "type": "Available",
+            "status": "True",
+            "lastTransitionTime": timestamp(),
+            "reason": "Local",
+            "message": "Local APIServices are always available",
+        }
+        new["status"] = {"conditions": [condition]}
 
 
 def _validate_api_service(new: Object, _old: Object | None) -> Iterator[FieldError]:
@@ -85,6 +99,7 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.PLAIN_CHANGE, MetadataCheck.PLAIN_WHOLE),
             allows_unconditional_update=False,
             defaults=(_default_api_service,),
+            prepares=(_prepare_api_service,),
             validates=(_validate_api_service,),
             validates_status=(),
         ),

@@ -10,6 +10,7 @@ from pyctrl._lazy_imports import lazy_function
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, required
 from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._registry._proxy.handler import NodeProxyREST
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import invalid_name, network, text_of
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
@@ -155,6 +156,7 @@ RESOURCES: Final = (
             fields=fields_at("spec.unschedulable", zero="false"),
         ),
         cells=_node_cells,
+        rest={"proxy": NodeProxyREST},
         storage_prefix="minions",
     ),
 )

@@ -64,6 +64,7 @@ class ResourceRegistry(ServedResources):
             if isinstance(each, BuiltinResourceType) and each.strategy.observes is not None:
                 storage.collection(each.storage_group, each.plural).listen(each.strategy.observes)
         storage.collection("networking.k8s.io", "ipaddresses").listen(self._service_allocator.observe_address)
+        storage.collection("networking.k8s.io", "servicecidrs").listen(self._service_allocator.observe_range)
 
     def install(self, definition: Mapping[str, JSON]) -> None:
         """Serve the versions of an established definition in place of those that it had before."""

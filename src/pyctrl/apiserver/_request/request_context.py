@@ -12,7 +12,7 @@ from pyctrl._go.durations import duration_problem
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._authn import Peer, User
 from pyctrl.apiserver._errors import bad_request
-from pyctrl.apiserver._request.request import QueryParameters
+from pyctrl.apiserver._request.request import QueryParameters, WouldBlock
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
@@ -42,6 +42,15 @@ class RequestContext:
     decision: str = ""  # of authorization: allow or forbid; "" before authorization
     reason: str = ""  # of the decision
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event, besides the decision
+
+    def must_wait(self, what: str) -> None:
+        """Check that the request may wait for `what`.
+
+        Raises:
+            WouldBlock: It may not.
+        """
+        if not self.may_wait:
+            raise WouldBlock(f"{self.method} {self.path} has to wait for {what}: await ApiServer.handle instead")
 
 
 def check_timeout(context: RequestContext) -> None:

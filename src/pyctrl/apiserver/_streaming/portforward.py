@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pyctrl._pipes import Pipe
 from pyctrl._spdy import SPDYConnection, SPDYStream
-from pyctrl._tasks import end, unwrapped
+from pyctrl._tasks import end, until_first_ends, unwrapped
 from pyctrl._websocket_connection import WebSocketConnection
 from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._kubelet import PortForwardHandler
@@ -194,15 +195,8 @@ class _WebSocketForwarder:
 
     async def serve(self) -> None:
         """Forward until all connections have ended or the client disconnects."""
-        loop = asyncio.get_running_loop()
-        forwarding, receiving = loop.create_task(self._forward_all()), loop.create_task(self._receive())
-        try:
-            await asyncio.wait((forwarding, receiving), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            await end([forwarding, receiving])
-        for task in (forwarding, receiving):
-            if not task.cancelled() and not isinstance(error := task.exception(), (ConnectionError, type(None))):
-                raise error
+        with suppress(ConnectionError):  # the client has disconnected
+            await until_first_ends(self._forward_all(), self._receive())
 
     async def _forward_all(self) -> None:
         for index, port in enumerate(self._ports):

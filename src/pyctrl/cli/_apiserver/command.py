@@ -9,6 +9,7 @@ from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
 from pyctrl.cli._apiserver.flags import WebhookFlags, modes, plugin_names
+from pyctrl.cli._apiserver.front_proxy import FrontProxyFlags
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._pod_script import PodScript
 from pyctrl.cli._shared_flags import ServerLogLevel
@@ -77,6 +78,7 @@ def apiserver(
         tuple[str, ...], Parameter(group=USERS, metavar="NAME[,NAME]", converter=plugin_names)
     ] = (),
     webhooks: WebhookFlags = WebhookFlags(),  # noqa: B008 (a value)
+    front_proxy: FrontProxyFlags = FrontProxyFlags(),  # noqa: B008 (a value)
     apply: Annotated[tuple[Path, ...], Parameter(name=("--apply", "--load"), group=CONTENT, metavar="FILE|DIR")] = (),
     controllers: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
     controller_name: Annotated[tuple[str, ...], Parameter(group=CONTENT, metavar="NAME")] = (),
@@ -181,6 +183,7 @@ def apiserver(
         enable_admission_plugins=enable_admission_plugins,
         disable_admission_plugins=disable_admission_plugins,
         webhooks=webhooks,
+        front_proxy=front_proxy,
         load=apply,
         controllers=controllers,
         controller_name=controller_name,

@@ -24,8 +24,6 @@ from pyctrl.apiserver import (
     AuditLog,
     Backend,
     CertificateAuthority,
-    ClusterAuthenticationInfo,
-    RequestHeaderInfo,
     SQLiteBackend,
     User,
     enabled_plugins,
@@ -33,6 +31,7 @@ from pyctrl.apiserver import (
     serve,
 )
 from pyctrl.cli._apiserver.flags import WebhookFlags
+from pyctrl.cli._apiserver.front_proxy import FrontProxyFlags
 from pyctrl.cli._audit_policy_file import read_audit_policy
 from pyctrl.cli._controllers import check_controllers
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, write_kubeconfig
@@ -68,6 +67,7 @@ class ApiServerRunner:
     enable_admission_plugins: tuple[str, ...]
     disable_admission_plugins: tuple[str, ...]
     webhooks: WebhookFlags
+    front_proxy: FrontProxyFlags
     load: tuple[Path, ...]
     controllers: bool
     controller_name: tuple[str, ...]
@@ -216,7 +216,7 @@ class ApiServerRunner:
         client_ca = _read_file("--client-ca-file", self.client_ca_file) if self.client_ca_file is not None else b""
         tls = authority.server_context([self.bind_address], client_ca=client_ca) if authority is not None else None
         if authority is not None:
-            self._publish_authentication(server, authority.certificate + client_ca)
+            self.front_proxy.publish(server, authority.certificate + client_ca, self.cert_dir or self.data)
         try:
             serving = serve(server, self.bind_address, self.port, tls, allowed_hosts=self.allowed_host)
             return await stack.enter_async_context(serving)
@@ -225,19 +225,6 @@ class ApiServerRunner:
             if error.errno == errno.EADDRINUSE:
                 raise CommandFailed(f"{where} is in use by another program; --port 0 picks a free one") from error
             raise CommandFailed(f"cannot listen on {where}: {error.strerror}") from error
-
-    def _publish_authentication(self, server: ApiServer, client_ca: bytes) -> None:
-        """Publish the authorities of users and of the front proxy, for extension API servers."""
-        directory = self.cert_dir or self.data
-        front_proxy = (
-            CertificateAuthority.new_front_proxy()
-            if directory is None
-            else CertificateAuthority.load_or_create_front_proxy(directory)
-        )
-        info = ClusterAuthenticationInfo(
-            client_ca=client_ca, request_header=RequestHeaderInfo(client_ca=front_proxy.certificate)
-        )
-        server.publish_authentication(info, proxy_client=front_proxy.front_proxy_client())
 
 
 def _administrator(tokens: Mapping[str, User]) -> str | None:

@@ -29,6 +29,7 @@ from pyctrl.apiserver import (
     serving_context,
 )
 from pyctrl.cli._audit_policy_file import read_audit_policy
+from pyctrl.cli._envtest.front_proxy import FRONT_PROXY_FLAGS, authentication_info, proxy_client
 from pyctrl.cli._envtest.kube_apiserver import ALL_CONTROLLERS, CONTROLLERS, KUBELET
 from pyctrl.cli._envtest.kube_apiserver_flags import Flags
 from pyctrl.cli._signals import run_until_signal
@@ -72,6 +73,7 @@ _APPLIED = frozenset(
         "tls-cert-file",
         "tls-private-key-file",
         "token-auth-file",
+        *FRONT_PROXY_FLAGS,
     )
 )
 # What these configure does not exist here (etcd, kubelets, several servers), or no client notices it.
@@ -86,6 +88,7 @@ _IMMATERIAL = (
     "default-watch-cache-size",
     "delete-collection-workers",
     "disable-http2-serving",
+    "enable-aggregator-routing",
     "enable-garbage-collector",
     "enable-priority-and-fairness",
     "endpoint-reconciler-type",
@@ -136,6 +139,7 @@ class KubeAPIServerRunner:
         async with AsyncExitStack() as stack:
             tls, authority = self._tls(host)
             server = self._server(stack)
+            server.publish_authentication(authentication_info(self._flags), proxy_client=proxy_client(self._flags))
             try:
                 await stack.enter_async_context(serve(server, host, port, tls))
             except OSError as error:

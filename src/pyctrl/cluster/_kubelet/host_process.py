@@ -23,6 +23,7 @@ __all__ = ["host_process", "host_script"]
 COMMAND_NOT_FOUND, CANNOT_EXECUTE = 127, 126  # a shell's exit codes
 KILLED = 128  # plus the signal
 READ = 64 * 1024
+SIZE_SECONDS = 0.5  # for the first size of the terminal, which some clients do not send
 
 
 def host_process(*, cwd: Path | str | None = None, env: Mapping[str, str] | None = None) -> ExecFunction:
@@ -103,6 +104,10 @@ def _kill(child: asyncio.subprocess.Process) -> None:
 async def _run_with_terminal(process: ExecProcess, cwd: Path | str | None, env: Mapping[str, str] | None) -> int:
     near, far = os.openpty()
     try:
+        if process.sizes.current is None:  # it comes right after the request
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SIZE_SECONDS):
+                    await process.sizes.next()
         if process.sizes.current is not None:
             _resize(near, process.sizes.current)
         child = await asyncio.create_subprocess_exec(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import pytest
 
@@ -48,11 +49,18 @@ def test_the_connection_is_announced_where_it_is_not_the_default(minor: int, clo
 def test_large_bodies_are_compressed_for_clients_that_accept_gzip() -> None:
     """The threshold is kube-apiserver's."""
     large, accepting = b"a" * (GZIP_FROM + 1), _head("GET", 1, "Accept-Encoding: gzip")
-    assert not is_compressible(_head(), large)
-    assert not is_compressible(accepting, large[1:])
-    lines, body = _split(encode_response(accepting, Response(status=200, headers=(), body=large), closing=False))
+    response = Response(status=200, headers=(), body=large)
+    assert not is_compressible(_head(), response)
+    assert not is_compressible(accepting, replace(response, body=large[1:]))
+    lines, body = _split(encode_response(accepting, response, closing=False))
     assert {"Content-Encoding: gzip", "Vary: Accept-Encoding"} <= set(lines)
     assert gzip.decompress(body) == large
+
+
+def test_the_response_of_another_server_is_not_compressed_again() -> None:
+    """It is passed on as it is."""
+    response = Response(status=200, headers=(), body=b"a" * (GZIP_FROM + 1), is_verbatim=True)
+    assert not is_compressible(_head("GET", 1, "Accept-Encoding: gzip"), response)
 
 
 def test_streams_are_chunked_in_http_1_1() -> None:

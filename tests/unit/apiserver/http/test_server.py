@@ -12,8 +12,9 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from pyctrl.apiserver import serve
+from pyctrl.apiserver import ProxyRequest, Response, Upgrade, UpgradedConnection, serve
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
+from tests.unit.apiserver.aggregator._remote import HOST, PATH, Remote, extended, until_available
 from tests.unit.client._authority import Authority
 
 pytestmark = pytest.mark.real_time  # sockets
@@ -116,3 +117,57 @@ async def test_https(ask: Asker) -> None:
         assert url.startswith("https://")
         async with session.get("/version", ssl=trust) as answer:
             assert (await answer.json())["major"] == "1"
+
+
+async def test_documents_may_be_cached(http: aiohttp.ClientSession) -> None:
+    """The header of a document replaces that of other responses."""
+    accept = {"Accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}
+    async with http.get("/apis", headers=accept) as answer:
+        assert answer.headers.getall("Cache-Control") == ["public"]
+
+
+class _Echo:
+    """Answers as an extension API server: with an upgraded connection, or with a text."""
+
+    async def __call__(self, request: ProxyRequest, /) -> Response:
+        if not request.is_upgrade:
+            headers = (("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-cache, private"))
+            return Response(status=200, headers=headers, body=b'{"kind":')
+        headers = (("Connection", "Upgrade"), ("Upgrade", "echo"))
+        return Response(status=101, headers=headers, body=Upgrade(self.serve))
+
+    async def serve(self, connection: UpgradedConnection) -> None:
+        """Send everything back in upper case."""
+        while data := await connection.read():
+            await connection.write(data.upper())
+
+
+@pytest.fixture
+async def proxied() -> AsyncIterator[str]:
+    """The URL of a server in front of an extension API server."""
+    server = extended(Remote())
+    async with serve(server) as url:
+        await until_available(server)
+        server.service_transports[HOST] = _Echo()
+        yield url
+
+
+async def test_a_response_of_another_server_is_not_formatted(proxied: str) -> None:
+    """It has the headers of both servers."""
+    async with aiohttp.ClientSession(proxied) as session, session.get(f"{PATH}/flavors") as answer:
+        assert await answer.text() == '{"kind":'
+        assert answer.headers.getall("Cache-Control") == ["no-cache, private"] * 2
+        assert len(answer.headers.getall("Audit-Id")) == 1
+        assert "X-Content-Type-Options" not in answer.headers
+
+
+async def test_a_connection_to_another_server_can_be_upgraded(proxied: str) -> None:
+    """After the upgrade, bytes pass in both directions."""
+    port = URL(proxied).port
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    head = f"GET {PATH}/flavors/a/connect HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"
+    writer.write(head.encode())
+    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 Switching Protocols\r\n")
+    writer.write(b"abc")
+    assert await reader.readexactly(3) == b"ABC"
+    writer.close()

@@ -35,6 +35,7 @@ class ExecREST:
         options = _options(request, self.action)
         if not (options.stdin or options.stdout or options.stderr):
             return plain_response(400, "you must specify at least 1 of stdin, stdout, stderr")
+        self._connections.log_stream(request, container=container, command=request.query.every("command"))
         try:
             run = self._handler(kubelet, request, container)
         except KubeletError as refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from pyctrl.api import Access
@@ -13,6 +14,8 @@ from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._storage.storage import Storage
 
 __all__ = ["KubeletConnections", "dial_error", "kubelet_address"]
+
+log = logging.getLogger("pyctrl.apiserver")
 
 KUBELET_PORT = 10250
 # As of kube-apiserver's --kubelet-preferred-address-types.
@@ -36,6 +39,12 @@ class KubeletConnections:
         decision = self._backend.authorizer.decide(user, create)
         if not decision.is_allowed:
             raise access_forbidden(create, user, decision.reason)
+
+    def log_stream(self, request: ResourceRequest, **facts: object) -> None:
+        """Log who opens a stream to a pod."""
+        target = request.target
+        names = {"subresource": target.subresource, "namespace": target.namespace, "pod": target.name}
+        log.info("Opening stream to pod", extra={"user": request.user.name, **names, **facts})
 
     def pod(self, request: ResourceRequest) -> dict[str, Any]:
         """Return the pod of a request."""

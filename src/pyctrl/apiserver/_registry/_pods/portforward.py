@@ -26,6 +26,7 @@ class PortForwardREST:
         kubelet = self._connections.kubelet(self._connections.pod(request))
         if not is_upgrade_request(request.headers):
             raise bad_request("Upgrade request required")
+        self._connections.log_stream(request)
         target = request.target
         try:
             forward = kubelet.get_port_forward(target.namespace, target.name)

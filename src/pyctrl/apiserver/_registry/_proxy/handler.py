@@ -1,4 +1,4 @@
-"""The subresource proxy of pods and services (upstream UpgradeAwareHandler): sends requests on, rewrites redirects."""
+"""The subresource proxy of pods, services and nodes (upstream UpgradeAwareHandler): sends on requests."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pyctrl.apiserver._kubelet import KubeletError
 from pyctrl.apiserver._registry._proxy.http_exchange import HttpAnswer, MalformedAnswer, exchange
 from pyctrl.apiserver._registry._proxy.locations import (
     ResourceLocation,
+    locate_node,
     locate_pod,
     locate_service,
     service_unavailable,
@@ -21,7 +22,7 @@ from pyctrl.apiserver._registry.builtin_resource import RESTContext
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._storage.storage import Storage
 
-__all__ = ["PodProxyREST", "ServiceProxyREST"]
+__all__ = ["NodeProxyREST", "PodProxyREST", "ServiceProxyREST"]
 
 REQUEST_SECONDS = 60.0  # of a request; kube-apiserver's --request-timeout
 
@@ -103,6 +104,13 @@ class ServiceProxyREST(_ProxyREST):
 
     def __init__(self, context: RESTContext) -> None:
         super().__init__(context, locate_service)
+
+
+class NodeProxyREST(_ProxyREST):
+    """The proxy of nodes. The kubelets of simulated nodes have no HTTP server."""
+
+    def __init__(self, context: RESTContext) -> None:
+        super().__init__(context, locate_node)
 
 
 def _path_below(request: ResourceRequest) -> str:

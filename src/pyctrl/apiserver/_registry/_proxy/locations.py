@@ -6,10 +6,11 @@ import ipaddress
 from typing import Any, NamedTuple
 
 from pyctrl.apiserver._errors import StatusError, bad_request, not_found, status_error
+from pyctrl.apiserver._registry._pods.kubelet_connection import kubelet_address
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._storage.storage import Storage
 
-__all__ = ["ResourceLocation", "locate_pod", "locate_service", "service_unavailable"]
+__all__ = ["ResourceLocation", "locate_node", "locate_pod", "locate_service", "service_unavailable"]
 
 
 class ResourceLocation(NamedTuple):
@@ -70,6 +71,22 @@ def locate_service(storage: Storage, request: ResourceRequest) -> ResourceLocati
     raise service_unavailable(f'no endpoints available for service "{request.target.name}"')
 
 
+def locate_node(storage: Storage, request: ResourceRequest) -> ResourceLocation:
+    """Return the location of a node, by default that of its kubelet.
+
+    Raises:
+        StatusError: The name is malformed (400), the node does not exist (404) or has no address (500).
+    """
+    scheme, name, port = _split(request, "node")
+    _read(storage, request, "nodes", name)
+    host, _, kubelet_port = kubelet_address(storage, name).rpartition(":")
+    if not _is_proxyable(host := host.strip("[]")):
+        raise bad_request("address not allowed")
+    if port in ("", kubelet_port):
+        return ResourceLocation("https", host, kubelet_port, "", "")
+    return ResourceLocation(scheme or "http", host, port, "", "")
+
+
 def _split(request: ResourceRequest, kind: str) -> tuple[str, str, str]:
     parts = request.target.name.split(":")
     if len(parts) <= 2:
@@ -98,10 +115,15 @@ def _find_pod(storage: Storage, request: ResourceRequest, reference: dict[str, A
 
 def _of_pod(pod: dict[str, Any], scheme: str, port: str) -> ResourceLocation:
     address = (pod.get("status") or {}).get("podIP") or ""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        raise bad_request("address not allowed") from None
-    if parsed.is_loopback or parsed.is_link_local or parsed.is_multicast or parsed.is_unspecified:
+    if not address or not _is_proxyable(address):
         raise bad_request("address not allowed")
     return ResourceLocation(scheme, address, port, pod["metadata"]["name"], pod["spec"].get("nodeName") or "")
+
+
+def _is_proxyable(host: str) -> bool:
+    """Return whether requests may be sent to an address: not to the machine of the API server. Names are accepted."""
+    try:
+        parsed = ipaddress.ip_address(host)
+    except ValueError:
+        return True
+    return not (parsed.is_loopback or parsed.is_link_local or parsed.is_multicast or parsed.is_unspecified)

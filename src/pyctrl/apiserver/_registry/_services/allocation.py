@@ -22,6 +22,7 @@ __all__ = ["SERVICE_CLUSTER_IP_RANGE", "SERVICE_NODE_PORT_RANGE", "ServiceAlloca
 
 SERVICE_CLUSTER_IP_RANGE: Final = "10.0.0.0/24"  # kube-apiserver's defaults
 SERVICE_NODE_PORT_RANGE: Final = range(30000, 32768)
+DEFAULT_RANGE: Final = "kubernetes"  # the ServiceCIDR of the range that the server was started with
 
 
 class ServiceAllocator:
@@ -36,6 +37,7 @@ class ServiceAllocator:
         self._next_address = 10  # lower ones are reserved for well-known services: kubernetes, DNS
         self._next_port = 0
         self._allocated: set[str | int] = set()
+        self._more: dict[str, list[ipaddress.IPv4Network]] = {}  # of other ServiceCIDRs that are ready
 
     def use_ranges(self, addresses: str, ports: range) -> None:
         """Allocate from these ranges from now on.
@@ -59,6 +61,25 @@ class ServiceAllocator:
             self._allocated.add(event.current.name)
         elif event.previous is not None:
             self._allocated.discard(event.previous.name)
+
+    def observe_range(self, event: WatchCacheEvent) -> None:
+        """Allocate from the IPv4 networks of a ServiceCIDR while it is ready."""
+        state = event.current or event.previous
+        if state is None or state.name == DEFAULT_RANGE:
+            return
+        self._more.pop(state.name, None)
+        if event.current is not None:
+            obj = event.current.decode()
+            conditions = (obj.get("status") or {}).get("conditions") or ()
+            is_ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+            if is_ready and "deletionTimestamp" not in obj["metadata"]:
+                texts = (text for text in obj["spec"].get("cidrs") or () if ":" not in text)
+                self._more[state.name] = [ipaddress.IPv4Network(text) for text in texts]
+
+    def _networks(self) -> Iterator[ipaddress.IPv4Network]:
+        yield self._network
+        for networks in self._more.values():
+            yield from networks
 
     def __call__(self, new: Object, old: Object | None) -> None:
         """Allocate the cluster IP and the ports that a service lacks.
@@ -99,7 +120,7 @@ class ServiceAllocator:
             spec["clusterIP"] = self._next_free_address()
             spec["clusterIPs"] = [spec["clusterIP"]]
         elif requested not in ("None", before.get("clusterIP")):
-            if ipaddress.ip_address(requested) not in self._network:
+            if not any(ipaddress.ip_address(requested) in each for each in self._networks()):
                 why = f"failed to allocate IP {requested}: the provided network does not match the current range"
                 yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
             elif requested in self._allocated:
@@ -113,6 +134,10 @@ class ServiceAllocator:
             self._next_address += 1
             if address not in self._allocated:
                 return address
+        for network in self._networks():
+            for each in network.hosts():
+                if str(each) not in self._allocated:
+                    return str(each)
         raise internal_error("failed to allocate a serviceIP: range is full")
 
     def _allocate_ports(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:

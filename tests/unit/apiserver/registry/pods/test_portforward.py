@@ -53,6 +53,16 @@ async def test_errors_of_the_kubelet_are_texts() -> None:
     assert (answer.status, answer.body) == (404, b"pod does not exist")
 
 
+async def test_the_log_says_who_opens_a_stream(caplog: pytest.LogCaptureFixture) -> None:
+    """The user, the pod and the subresource are logged before the kubelet is asked."""
+    caplog.set_level("INFO", "pyctrl.apiserver")
+    await (await with_pod()).handle("POST", f"{PODS}/p/portforward", [], SPDY, b"")
+    record = next(each for each in caplog.records if each.message == "Opening stream to pod")
+    facts = vars(record)
+    assert (facts["subresource"], facts["namespace"]) == ("portforward", "default")
+    assert facts["user"]
+
+
 async def test_several_protocols_may_be_in_several_headers() -> None:
     """client-go sends a header for each protocol."""
     pairs = [("Connection", "Upgrade"), ("Upgrade", "SPDY/3.1")]

@@ -1,4 +1,4 @@
-"""Locations of pods; the errors of names and addresses were observed on kube-apiserver 1.36."""
+"""Locations of pods and nodes; the errors of names and addresses were observed on kube-apiserver 1.36."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ def ask(pod_ip: str, path: str, ports: list[dict[str, Any]]) -> tuple[int, str]:
     headers = {"content-type": "application/merge-patch+json"}
     status = msgspec.json.encode({"status": {"podIP": pod_ip}})
     server.handle_nowait("PATCH", f"{PODS}/p/status", headers=headers, body=status)
-    pending = server.handle("GET", f"{PODS}/{path}", (), {}, b"")
+    return answered(server, f"{PODS}/{path}")
+
+
+def answered(server: ApiServer, path: str) -> tuple[int, str]:
+    """Return the code and the message of a response that nothing has to be waited for."""
+    pending = server.handle("GET", path, (), {}, b"")
     try:
         pending.send(None)
     except StopIteration as done:
@@ -49,3 +54,23 @@ def test_the_port_of_a_pod(pod_ip: str, path: str, ports: list[dict[str, Any]], 
 def test_an_address_that_is_not_of_the_cluster(pod_ip: str) -> None:
     """A pod without an address, and local addresses, are refused."""
     assert ask(pod_ip, "p/proxy/", []) == (400, "address not allowed")
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("a:b:c:d", (400, 'invalid node request "a:b:c:d"')),
+        ("none", (404, 'nodes "none" not found')),
+        ("local", (400, "address not allowed")),
+        ("n", (503, "error trying to reach service: dial tcp 192.0.2.1:10250: connect: connection refused")),
+        ("n:99", (503, "error trying to reach service: dial tcp 192.0.2.1:99: connect: connection refused")),
+    ],
+)
+def test_nodes(name: str, answer: tuple[int, str]) -> None:
+    """The port of a node is that of its kubelet or of the URL."""
+    server = ApiServer()
+    for node, address in (("local", "127.0.0.1"), ("n", "192.0.2.1")):
+        status = {"addresses": [{"type": "InternalIP", "address": address}]}
+        body = msgspec.json.encode({"metadata": {"name": node}, "status": status})
+        assert server.handle_nowait("POST", "/api/v1/nodes", body=body).status == 201
+    assert answered(server, f"/api/v1/nodes/{name}/proxy/") == answer

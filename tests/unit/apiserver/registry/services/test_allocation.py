@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver import ApiServer, ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
+from tests.unit.apiserver._kit import MERGE, Asker
 from tests.unit.apiserver._objects import complaints, create
 
 
@@ -48,3 +49,27 @@ def test_the_families_of_a_service() -> None:
     for spec, families in (({}, ["IPv4"]), ({"clusterIP": "None"}, ["IPv4", "IPv6"])):
         created, _ = create(ResourceRegistry(), service(**spec))
         assert created["spec"]["ipFamilies"] == families
+
+
+def test_addresses_come_from_each_ready_range() -> None:
+    """A service may have an address of another ServiceCIDR that is ready, and gets one when the first range is full."""
+    ask = Asker(ApiServer(registry=ResourceRegistry(service_cluster_ip_range="10.0.0.0/29")))
+    ranges, services = "/apis/networking.k8s.io/v1/servicecidrs", "/api/v1/namespaces/default/services"
+    wanted = {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}], "clusterIP": "10.9.0.3"}}
+    assert ask("POST", ranges, {"metadata": {"name": "more"}, "spec": {"cidrs": ["10.9.0.0/29"]}})[0] == 201
+    assert ask("POST", services, wanted)[0] == 422
+    ready = {
+        "type": "Ready",
+        "status": "True",
+        "reason": "",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+        "message": "",
+    }
+    assert ask("PATCH", f"{ranges}/more/status", {"status": {"conditions": [ready]}}, headers=MERGE)[0] == 200
+    assert ask("POST", services, wanted)[0] == 201
+    plain = {"metadata": {"generateName": "b-"}, "spec": {"ports": [{"port": 80}]}}
+    found = [ask("POST", services, plain)[1]["spec"]["clusterIP"] for _ in range(6)]
+    assert sorted(found)[:5] == [f"10.0.0.{number}" for number in range(2, 7)]
+    assert sorted(found)[5:] == ["10.9.0.1"]
+    assert ask("DELETE", f"{ranges}/more")[0] == 200
+    assert ask("POST", services, plain)[0] == 500

@@ -1,0 +1,164 @@
+"""Requests to extension API servers over HTTPS."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+
+import pytest
+
+from pyctrl.apiserver import ServiceUnreachable
+from pyctrl.apiserver._aggregator.https_transport import HttpsTransport
+from tests.unit.apiserver.aggregator._https import (
+    CLUSTER,
+    NAME,
+    answering,
+    client_pair,
+    proxied,
+    serving,
+    whole,
+)
+from tests.unit.client._authority import Authority
+
+pytestmark = pytest.mark.real_time  # sockets
+
+PAIR = client_pair()
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+
+transport = HttpsTransport(lambda: PAIR)
+
+
+async def test_requests_and_responses_are_passed_on() -> None:
+    """Repeated headers stay, and the client certificate is that of the aggregator."""
+    heads: list[str] = []
+    names: list[str] = []
+
+    async def script(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(head + (await reader.readexactly(3)).decode())
+        names.append(str(writer.get_extra_info("peercert")["subject"]))
+        writer.write(OK)
+        await writer.drain()
+
+    async with serving(script) as port:
+        found = await transport(proxied(port, method="PATCH", body=b"{1}"))
+    assert (found.status, [*found.headers], found.body) == (200, [("Content-Type", "text/x")], b"ok")
+    lines = heads[0].split("\r\n")
+    assert lines[0] == "PATCH /apis/x/v1/flavors?a=1 HTTP/1.1"
+    assert {"Accept: application/json", "X-Remote-Group: a", "X-Remote-Group: b", "{1}"} <= set(lines)
+    assert not any(line.startswith(("User-Agent", "Accept-Encoding", "Content-Type")) for line in lines)
+    assert "front-proxy-client" in names[0]
+
+
+async def test_a_compressed_response_stays_compressed() -> None:
+    """The client has requested it."""
+    body = b"\x1f\x8bnot really"
+    answer = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    async with serving(answering(answer)) as port:
+        found = await transport(proxied(port))
+    assert (found.body, dict(found.headers)["Content-Encoding"]) == (body, "gzip")
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    """The client gets it."""
+    async with serving(answering(b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n")) as port:
+        assert (await transport(proxied(port))).status == 302
+
+
+async def test_a_stream_is_read_while_it_is_sent() -> None:
+    """Each event arrives when it was written, and the end of the connection ends the stream."""
+    more = asyncio.Event()
+
+    async def script(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+        await writer.drain()
+        await more.wait()
+        writer.write(b"1\r\nb\r\n")
+        await writer.drain()
+
+    async with serving(script) as port:
+        found = await transport(proxied(port, is_streaming=True))
+        assert not isinstance(found.body, bytes)
+        assert await anext(found.body) == b"a"  # type: ignore[arg-type]
+        more.set()
+        assert await whole(found) == b"b"
+
+
+async def test_a_stream_that_is_closed_closes_the_connection() -> None:
+    """A client that disconnects ends the watch of the extension API server."""
+    ended = asyncio.Event()
+
+    async def script(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+        await writer.drain()
+        await reader.read()
+        ended.set()
+
+    async with serving(script) as port:
+        found = await transport(proxied(port, is_streaming=True))
+        assert await anext(found.body) == b"a"  # type: ignore[arg-type]
+        await found.body.aclose()  # type: ignore[union-attr]
+        await ended.wait()
+
+
+@pytest.mark.parametrize(
+    ("issued", "changes", "why"),
+    [
+        (CLUSTER.server(NAME), {"ca": Authority("other").pem}, "x509: certificate signed by unknown authority"),
+        (CLUSTER.server("elsewhere"), {}, "x509: certificate is not valid for the name of the service"),
+    ],
+    ids=["authority", "name"],
+)
+async def test_the_certificate_must_be_that_of_the_service(issued: object, changes: dict[str, bytes], why: str) -> None:
+    """Its authority must be in the bundle, and its name be that of the service in the cluster."""
+    async with serving(answering(OK), tls=CLUSTER.server_context(issued=issued)) as port:  # type: ignore[arg-type]
+        with pytest.raises(ServiceUnreachable, match=why):
+            await transport(proxied(port, **changes))
+        assert (await transport(proxied(port, ca=b"", skips_tls_verify=True))).status == 200
+
+
+async def test_a_bundle_may_be_the_certificate_itself() -> None:
+    """As in Go, any certificate of the bundle is a root."""
+    issued = CLUSTER.server(NAME)
+    async with serving(answering(OK), tls=CLUSTER.server_context(issued=issued)) as port:
+        assert (await transport(proxied(port, ca=issued.certificate))).status == 200
+
+
+async def test_failures_have_the_words_of_go() -> None:
+    """They are in the 503 that the client gets."""
+    async with serving(answering()) as port:
+        with pytest.raises(ServiceUnreachable, match=r"^EOF$"):
+            await transport(proxied(port))
+    why = rf"^dial tcp 127.0.0.1:{port}: connect: connection refused$"
+    with pytest.raises(ServiceUnreachable, match=why):
+        await transport(proxied(port))
+    with pytest.raises(ServiceUnreachable, match="no such host"):
+        await transport(proxied(port, url=f"https://flavors.invalid:{port}/"))
+
+
+async def test_a_server_without_tls_is_refused() -> None:
+    """APIServices are served over HTTPS only."""
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(connected, "127.0.0.1", 0) as server:
+        with pytest.raises(ServiceUnreachable):
+            await transport(proxied(server.sockets[0].getsockname()[1]))
+
+
+async def test_without_a_bundle_the_authorities_of_the_system_are_trusted() -> None:
+    """A certificate of a test is not among them; without a client certificate none is sent."""
+    certificates: list[object] = []
+
+    async def script(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        certificates.append(writer.get_extra_info("peercert"))
+        writer.write(OK)
+        await writer.drain()
+
+    async with serving(script) as port:
+        with pytest.raises(ServiceUnreachable, match="unknown authority"):
+            await transport(proxied(port, ca=b""))
+        await HttpsTransport(lambda: None)(proxied(port))
+    assert certificates in ([None], [{}])
+    assert ssl.HAS_TLSv1_3

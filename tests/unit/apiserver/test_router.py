@@ -1,0 +1,32 @@
+"""Routing: paths, methods and namespaces that are not served."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.apiserver._kit import CONFIGMAPS, Asker
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "code"),
+    [
+        ("PUT", CONFIGMAPS, 405),
+        ("POST", f"{CONFIGMAPS}/a", 405),
+        ("POST", "/api/v1/configmaps", 405),
+        ("DELETE", "/api/v1/configmaps", 405),
+        ("GET", "/api/v1/namespaces/default/nosuch", 404),
+        ("GET", "/api/v1/namespaces/default/nodes", 404),
+        ("GET", "/apis/nosuch.io/v1/things", 404),
+        ("GET", f"{CONFIGMAPS}/a/nosuch", 404),
+        ("GET", "/nosuch", 404),
+    ],
+)
+def test_what_is_not_served(ask: Asker, method: str, path: str, code: int) -> None:
+    """A path that does not exist is 404, an unsupported method is 405."""
+    assert ask.answer(method, path).status == code
+
+
+def test_an_object_in_a_namespace_is_not_found_without_it(ask: Asker) -> None:
+    """Without a namespace only collections exist: an object is 404, and POST is 405."""
+    assert ask("GET", "/api/v1/configmaps/a")[0] == 404
+    assert ask("POST", "/api/v1/configmaps", {})[0] == 405
