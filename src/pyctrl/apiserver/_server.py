@@ -358,8 +358,7 @@ class ApiServer:
         if resource is None or misses_namespace(context, target, resource):
             return NOT_FOUND
         is_collection = context.method == "GET" and not target.name
-        accept = "" if target.subresource == "proxy" else headers.get("accept", "")
-        accepted = negotiate_media_type(accept, may_stream=is_collection)
+        accepted = negotiate_media_type(_accept(target, headers), may_stream=is_collection)
         form = with_table_options(accepted, context.query.get("includeObject"))
         if resource.deprecation:
             context.warnings.append(resource.deprecation)
@@ -412,6 +411,11 @@ class ApiServer:
         if self.registry.is_builtin_group(target.group):
             raise resource_not_served()
         return None
+
+
+def _accept(target: RequestTarget, headers: Mapping[str, str]) -> str:
+    """Return the media types that the client accepts of this server; those of a proxy are for what it reaches."""
+    return "" if target.subresource == "proxy" else headers.get("accept", "")
 
 
 async def _call(handler: Handler, request: ResourceRequest) -> Response:

@@ -25,8 +25,8 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 def validate_autoscaler_spec(spec: _Part, path: str) -> _Errors:
     """Check the range of replicas, the scale target, the metrics and the behavior."""
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
-    if least is not None and least < 0:
-        yield invalid_value(f"{path}.minReplicas", least, "must be greater than or equal to 1")  # as upstream
+    if least is not None and least < 1:
+        yield invalid_value(f"{path}.minReplicas", least, "must be greater than or equal to 1")
     if not most:
         yield required(f"{path}.maxReplicas", "must be set and greater than 0")
     elif most < 1:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Generator, Mapping
 from contextlib import asynccontextmanager
-from types import TracebackType, coroutine
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from pyctrl._pipes import PipeConnection
 from pyctrl._tasks import end
@@ -68,7 +68,7 @@ class InProcessTransport:
             answer = done.value
         else:
             async with _Deadline(request, ends_at):
-                answer = await _resume(sending, waits_for)
+                answer = await _Begun(sending, waits_for)
         body = answer.body
         if isinstance(body, AsyncIterator):
             async with _Deadline(request, ends_at):
@@ -232,20 +232,22 @@ class _UpgradedStream:
             raise StreamBroken(f"the connection of {self._request} was interrupted: {error!r}") from error
 
 
-@coroutine
-def _resume(begun: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
-    """Wait for a coroutine that has begun and waits for a future."""
-    while True:
-        try:
-            try:
-                sent = yield waits_for
-            except BaseException as error:  # noqa: BLE001 - a cancellation, which the coroutine handles
-                waits_for = begun.throw(error)
-            else:
-                waits_for = begun.send(sent)
-        except StopIteration as done:
-            result: T = done.value
-            return result
+class _Begun(Generic[T]):
+    """Awaitable rest of a coroutine that has begun and waits for a future."""
+
+    def __init__(self, begun: Coroutine[Any, Any, T], waits_for: Any) -> None:
+        self._begun, self._first = begun, [waits_for]
+        self.throw = begun.throw
+        self.close = begun.close
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        return cast(Generator[Any, Any, T], self)  # `await` needs no more of it than these methods
+
+    def __iter__(self) -> _Begun[T]:
+        return self
+
+    def __next__(self) -> Any:
+        return self._first.pop() if self._first else self._begun.send(None)
 
 
 async def _single_chunk(body: bytes) -> AsyncIterator[bytes]:

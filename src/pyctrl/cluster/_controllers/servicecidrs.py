@@ -45,9 +45,12 @@ class ServiceCIDRReconciler(Reconciler[ServiceCIDR]):
         if cidr is None:
             return None
         try:
-            return await self._release(cidr) if is_deleting(cidr) else await self._keep(cidr)
+            if is_deleting(cidr):
+                return await self._release(cidr)
+            await self._keep(cidr)
         except (NotFound, Conflict):
             return None  # changed or deleted meanwhile: its next event triggers a reconcile
+        return None
 
     async def _keep(self, cidr: ServiceCIDR) -> None:
         before = cidr.deep_copy()

@@ -18,7 +18,10 @@ from tests.unit.apiserver.registry._refusals import refusals
         ({"minReplicas": 3}, ["spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`"]),
         (
             {"minReplicas": 0},
-            ["spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling "],
+            [
+                "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
+                "spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling ",
+            ],
         ),
         (
             {"scaleTargetRef": {"apiVersion": "v1"}},
