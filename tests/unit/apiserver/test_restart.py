@@ -135,7 +135,7 @@ def test_definitions_keep_their_names(tmp_path: Path) -> None:
     with run(tmp_path) as ask:
         assert everything(ask) == before
         assert ask("GET", "/apis/x.io/v1/mmm")[0] == 200
-        assert [ask("GET", f"/apis/x.io/v1/{plural}")[0] for plural in ("aaa", "zzz")] == [404, 404]
+        assert [ask.answer("GET", f"/apis/x.io/v1/{plural}").status for plural in ("aaa", "zzz")] == [404, 404]
 
 
 def test_a_definition_that_was_being_deleted(tmp_path: Path) -> None:

@@ -45,7 +45,15 @@ def test_stale_kinds_are_found(tmp_path: Path) -> None:
 def test_every_document_is_listed() -> None:
     """The list of group versions and the documents beside it agree, and each can be loaded."""
     present = {path.stem for path in Path(_schemas.__file__).parent.glob("*.json")}
-    assert present == {*_schemas.GROUP_VERSIONS, "bootstrap_objects", "discovery", "protobuf", "rbac_policy", "tables"}
+    assert present == {
+        *_schemas.GROUP_VERSIONS,
+        "bootstrap_objects",
+        "discovery",
+        "go_types",
+        "protobuf",
+        "rbac_policy",
+        "tables",
+    }
     for name in _schemas.GROUP_VERSIONS:
         document = _schemas.load(name)
         assert document["path"].startswith("api")

@@ -28,7 +28,7 @@ def check_route(request: ResourceRequest) -> None:
         StatusError: No handler can be found for it.
     """
     target, resource = request.target, request.resource
-    if not resource.is_custom:
+    if not resource.is_custom or resource.rest_storage is not None:  # an extension API server routes as kube-apiserver
         if target.watch and request.method != "GET":
             raise method_not_allowed() if "watch" in resource.verbs else resource_not_served()
         return

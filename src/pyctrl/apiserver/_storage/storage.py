@@ -202,6 +202,7 @@ class Collection:
         self._events: list[WatchCacheEvent] = []
         self._first = 0  # the position of self._events[0]
         self._compacted = 0  # every version up to this one is dropped
+        self._undropped: list[int] = []  # revisions that a failed compaction has left in the backend
         self._past: tuple[int, list[StoredObject]] | None = None  # the last older state that a list read, for its pages
         self._waiters: dict[asyncio.Future[bool], None] = {}  # a dict keeps their order: runs must be reproducible
         self._listeners: list[Callable[[WatchCacheEvent], None]] = []
@@ -310,11 +311,16 @@ class Collection:
             self._compact_backend(_superseded(dropped))
 
     def _compact_backend(self, dropped: Iterable[int]) -> None:
-        """Drop revisions from the backend. If it fails, they stay until the next load."""
+        """Drop revisions from the backend. Those that it keeps because it fails are dropped by the next compaction.
+
+        None may be left out: a load would take the revision of an object whose removal was dropped for the object.
+        """
         if self._storage.backend is None:
             return
+        self._undropped += dropped
         try:
-            self._storage.backend.compact(*self._resource, self._compacted, dropped)
+            self._storage.backend.compact(*self._resource, self._compacted, self._undropped)
+            self._undropped = []
         except StorageError as error:
             log.warning("Cannot compact the storage", extra={"resource": self._resource[1], "error": str(error)})
 

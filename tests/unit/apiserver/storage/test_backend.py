@@ -76,6 +76,21 @@ def shown(collection: Collection, version: int) -> list[tuple[str, int]]:
 changes = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["put", "remove", "restart", "compact"])))
 
 
+def test_a_removed_object_does_not_return() -> None:
+    """Of an object that was removed, no older version comes back when one of the compactions has failed."""
+    backend = MemoryBackend()
+    storage, collection = loaded(backend, history=1)
+    put(collection, "a", number="1")
+    put(collection, "a", number="2")
+    backend.refuses_compactions = True
+    remove(collection, "a")  # the compaction that drops the first version fails
+    backend.refuses_compactions = False
+    for number in range(3):
+        put(collection, "b", number=str(number))
+    storage.compact()
+    assert [each.key for each in loaded(backend)[1].current("")] == ["n/b"]
+
+
 @given(changes, st.integers(min_value=1, max_value=5), st.lists(st.booleans(), max_size=40))
 def test_a_restart_changes_nothing(steps: list[tuple[str, str]], history: int, refusals: list[bool]) -> None:
     """Restarted at any point, a storage answers every version as before or refuses it, and never repeats a version."""
@@ -115,9 +130,19 @@ def test_the_backend_is_bounded() -> None:
     for number in range(1000):
         backend.refuses_compactions = number < 500
         put(collection, "a", number=str(number))
-    remove(collection, "a")
+        if number == 499:
+            assert len(backend.revisions) == 500
+    assert len(backend.revisions) <= 21
+
+
+def test_a_load_drops_what_a_refused_compaction_has_left() -> None:
+    """Revisions that a storage could not drop before its end are dropped by the next one."""
+    backend = MemoryBackend()
+    _, collection = loaded(backend, history=10)
+    backend.refuses_compactions = True
+    for number in range(100):
+        put(collection, "a", number=str(number))
     backend.refuses_compactions = False
-    assert len(backend.revisions) > 100  # those of the refused compactions
     loaded(backend, history=10)
     assert len(backend.revisions) <= 21
 
