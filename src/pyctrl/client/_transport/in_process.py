@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Generator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING
 
 from pyctrl._pipes import PipeConnection
 from pyctrl._tasks import end
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pyctrl.client._login.impersonation import Impersonation
 
 __all__ = ["InProcessTransport"]
-
-T = TypeVar("T")
 
 
 class InProcessTransport:
@@ -59,22 +57,14 @@ class InProcessTransport:
 
     async def request(self, request: HttpRequest) -> HttpResponse:
         """Send a request and return the whole response."""
-        ends_at = _deadline_after(request.timeout)
-        await asyncio.sleep(0)
-        sending = self._send(request)
-        try:
-            waits_for = sending.send(None)
-        except StopIteration as done:  # nearly always: only webhooks and waits for a version take time
-            answer = done.value
-        else:
-            async with _Deadline(request, ends_at):
-                answer = await _Begun(sending, waits_for)
-        body = answer.body
-        if isinstance(body, AsyncIterator):
-            async with _Deadline(request, ends_at):
+        async with _Deadline(request, _deadline_after(request.timeout)):
+            await asyncio.sleep(0)
+            answer = await self._send(request)
+            body = answer.body
+            if not isinstance(body, (bytes, AsyncIterator)):
+                raise StreamBroken(f"{request} was answered with another protocol; open it as a stream")
+            if not isinstance(body, bytes):
                 body = await _Stream(answer, body, request, None, None).read_and_close()
-        elif not isinstance(body, bytes):
-            raise StreamBroken(f"{request} was answered with another protocol; open it as a stream")
         return HttpResponse(status=answer.status, headers=Headers(answer.headers), body=body)
 
     @asynccontextmanager
@@ -230,24 +220,6 @@ class _UpgradedStream:
         """Raise the error with which the server's end has failed."""
         if self._task.done() and not self._task.cancelled() and (error := self._task.exception()) is not None:
             raise StreamBroken(f"the connection of {self._request} was interrupted: {error!r}") from error
-
-
-class _Begun(Generic[T]):
-    """Awaitable rest of a coroutine that has begun and waits for a future."""
-
-    def __init__(self, begun: Coroutine[Any, Any, T], waits_for: Any) -> None:
-        self._begun, self._first = begun, [waits_for]
-        self.throw = begun.throw
-        self.close = begun.close
-
-    def __await__(self) -> Generator[Any, Any, T]:
-        return cast(Generator[Any, Any, T], self)  # `await` needs no more of it than these methods
-
-    def __iter__(self) -> _Begun[T]:
-        return self
-
-    def __next__(self) -> Any:
-        return self._first.pop() if self._first else self._begun.send(None)
 
 
 async def _single_chunk(body: bytes) -> AsyncIterator[bytes]:
