@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,6 +37,9 @@ class Thoughtful:
             self.asked.set()
             await self.go_on.wait()
         return await self._server.handle(method, path, *arguments, **options)
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        return self._server.running()
 
 
 @asynccontextmanager
