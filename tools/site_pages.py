@@ -36,6 +36,7 @@ __all__ = [
 BOOSTS = {
     "recipes/": 2.0,
     "controller-runtime.md": 0.5,  # has most names, and explains few
+    "compatibility.md": 0.2,  # has the names of others
     "rbac.md": 1.5,  # before the doctor, and before RBAC of the embedded API server
     "metrics.md": 1.3,  # before every page with ports
     "testing.md": 1.3,
