@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import signal
 import socket
 import subprocess
@@ -37,13 +36,15 @@ def test_a_signal_ends_it(number: signal.Signals) -> None:
     assert (ended.code, ended.out, ended.err) == (0, "", "")
 
 
-def test_it_is_ready_within_a_second_of_work() -> None:
-    """The server is ready after less than a second of CPU time of the whole process."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def test_serving_alone_imports_no_controllers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The API server alone starts without what only controllers, clients or programs need."""
+    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")  # each import is a line of stderr
     with apiserver(*ALONE) as served:
-        served.stop()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 1.0
+        ended = served.stop()
+    imported = {line.rpartition("|")[2].strip() for line in ended.err.splitlines()}
+    assert "pyctrl.apiserver" in imported
+    slow = ("aiohttp", "kubernetes_asyncio", "pyctrl.cluster", "pyctrl.controller", "pyctrl.manager", "pyctrl.program")
+    assert imported.isdisjoint(slow)
 
 
 def test_a_port_that_is_taken(run: Run) -> None:
