@@ -83,7 +83,12 @@ def _filled(value: Any, other: Any) -> Any:
 
 
 def _same(old: Any, new: Any) -> bool:
-    return type(old) is type(new) and bool(old == new)  # 1, 1.0 and True are equal in Python
+    """Return whether two values are the same in JSON. In Python 1, 1.0 and True are equal."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return old.keys() == new.keys() and all(_same(old[name], new[name]) for name in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(map(_same, old, new))
+    return type(old) is type(new) and bool(old == new)
 
 
 def _shown(value: Any) -> str:

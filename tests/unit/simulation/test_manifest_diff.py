@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pyctrl.simulation._manifest_diff import describe, merge_diff
@@ -35,6 +35,8 @@ def merged(value: Any, patch: Any) -> Any:
 
 @settings(max_examples=50)
 @given(objects, objects)
+@example({"x": [0]}, {"x": [False]})
+@example({"x": [{"y": 1}]}, {"x": [{"y": True}]})
 def test_merge_diff(old: Json, new: Json) -> None:
     """The patch makes the new manifest of the old one, and is empty if they are equal."""
     patch = merge_diff(old, new)
