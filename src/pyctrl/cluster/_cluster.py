@@ -62,9 +62,9 @@ class Cluster:
 
     Args:
         controllers: run the controllers of kube-controller-manager: all, or those with these names, such as
-            ``("garbage-collector-controller", "namespace-controller")``. With False this is only an API server.
-        kubelet: run simulated nodes with a scheduler; a `Kubelet` sets their behaviour. With False there are no nodes,
-            and pods stay Pending.
+            ``("garbage-collector-controller", "namespace-controller")``.
+        kubelet: run simulated nodes with a scheduler and the node-lifecycle-controller; a `Kubelet` sets their
+            behaviour. With False there are no nodes, and pods stay Pending.
         nodes: the number of nodes, or `Node` objects with their names, labels, taints and capacity.
         volumes: provision volumes for claims if there are nodes, with the default storage class ``standard``.
         random: the source of uids, generated names and jitter.
@@ -106,6 +106,8 @@ class Cluster:
         self._authority = authority
         self._controllers = controller_names(None if controllers is True else controllers or ())
         self._kubelet = kubelet if isinstance(kubelet, Kubelet) else Kubelet() if kubelet else None
+        if self._kubelet is not None:  # otherwise nodes would keep the taint not-ready with which they are created
+            self._controllers |= {"node-lifecycle-controller"}
         self._nodes, self._volumes = nodes, volumes
         self._stack = AsyncExitStack()
 
