@@ -25,9 +25,11 @@ from pyctrl.client import Client, Config, ServerWarning, wait_for
 from pyctrl.cluster._controller_manager import ControllerName, add_controllers, controller_names
 from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
+from pyctrl.cluster._kubelet.kubelet_server import SimulatedKubeletServer
 from pyctrl.cluster._kubelet.node_heartbeat import SendNow
 from pyctrl.cluster._kubelet.node_status import PostponedHeartbeats
 from pyctrl.cluster._kubelet.options import Kubelet
+from pyctrl.cluster._kubelet.pod_sessions import PodSession
 from pyctrl.cluster._provisioner import add_volumes
 from pyctrl.kinds.apiregistration.v1 import APIService
 from pyctrl.kinds.core.v1 import Node, ServiceAccount
@@ -136,6 +138,15 @@ class Cluster:
         """
         token = self.server.issue_account_token(account.namespace, account.name)
         return Config.in_process(self.server, token=token, namespace=account.namespace)
+
+    def pod_sessions(self, pod: Key) -> Sequence[PodSession]:
+        """Return what clients do, or have done, in a pod of a simulated node, in the order in which they began.
+
+        These are the latest fifty commands (`pods/exec`), attached clients and connections to ports. They are forgotten
+        with the pod.
+        """
+        kubelets = (each for each in self.server.kubelets.values() if isinstance(each, SimulatedKubeletServer))
+        return next(filter(None, (each.sessions(pod) for each in kubelets)), ())
 
     def client(self) -> Client:
         """Return an in-process client of this cluster. The caller closes it."""
