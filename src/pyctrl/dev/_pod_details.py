@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -111,5 +110,5 @@ def session_row(session: PodSession, now: float) -> SessionRow:
 
 def _action(session: PodSession) -> str:
     if session.subresource == "exec":
-        return "exec " + " ".join(shlex.join(session.command).split())
+        return "exec " + " ".join(" ".join(session.command).split())
     return "attach" if session.subresource == "attach" else f"port-forward {session.port}"

@@ -54,7 +54,7 @@ async def test_pods_of_an_object_have_logs_and_sessions(tmp_path: Path) -> None:
         assert (found.name, found.phase) == ("shell", "Running")
         assert found.containers == (ContainerDetails(name="main", state="Running", log=("one", "two")),)
         (row,) = found.sessions
-        assert (row.action, row.result, row.is_failed) == ("exec sh -c 'exit 1'", "exit code 1 after 2 s", True)
+        assert (row.action, row.result, row.is_failed) == ("exec sh -c exit 1", "exit code 1 after 2 s", True)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ async def test_pods_of_an_object_have_logs_and_sessions(tmp_path: Path) -> None:
     [
         (
             PodSession(subresource="exec", container="a", command=("sh", "-c", "a\n  b"), began=0),
-            "exec sh -c 'a b'",
+            "exec sh -c a b",
             "",
         ),
         (PodSession(subresource="attach", container="a", began=0, ended=1), "attach", "ended after 1 s"),
