@@ -27,7 +27,6 @@ from pyctrl.client import (
     wait_until_gone,
 )
 from pyctrl.cluster import Cluster, ExecProcess, Kubelet, Script
-from pyctrl.cluster._kubelet.pod_sessions import PodSessions
 from pyctrl.errors import ApiError, BadRequest, Forbidden, NotFound, StreamBroken
 from pyctrl.kinds.core.v1 import Container, Pod
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding
@@ -352,14 +351,10 @@ def test_a_cluster_knows_what_was_run_in_a_pod() -> None:
     run_virtual(main())
 
 
-def test_the_sessions_of_a_pod_are_bounded() -> None:
-    """A pod keeps the latest fifty sessions; a refused connection is one of them, with its error."""
+def test_a_refused_connection_is_a_session() -> None:
+    """A connection to a port at which nothing listens has its error."""
 
     async def main() -> None:
-        sessions = PodSessions()
-        for number in range(60):
-            await sessions.record("exec", "a", asyncio.sleep(0, number))
-        assert [each.exit_code for each in sessions.latest] == list(range(10, 60))
         cluster = Cluster(kubelet=Kubelet(script=script))
         async with with_pod(cluster, "postgres:18") as client, port_forward(client, DB) as forwarder:
             reader, _ = await forwarder.connect(5432)
