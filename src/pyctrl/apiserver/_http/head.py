@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
 from pyctrl._headers import Headers
+from pyctrl.apiserver._request.request import ParsedQuery
 
-__all__ = ["HEAD_LIMIT", "MalformedHead", "RequestHead", "parse_head"]
+__all__ = ["HEAD_LIMIT", "MalformedHead", "RequestHead", "parse_head", "parse_headers"]
 
 HEAD_LIMIT = 1024 * 1024 + 4096  # bytes; net/http's DefaultMaxHeaderBytes with its slack
 
@@ -54,11 +55,11 @@ class RequestHead:
         """Whether the client waits for 100 Continue before it sends the body."""
         return bool(self.minor_version and (self.length or self.is_chunked) and "expect" in self.headers)
 
-    def parameters(self) -> list[tuple[str, str]]:
+    def parameters(self) -> ParsedQuery:
         """Return the query parameters; those that do not parse are skipped, as in Go."""
         pairs = (pair.partition("=") for pair in self.query.split("&") if pair and ";" not in pair)
         good = (pair for pair in pairs if not _BAD_ESCAPE.search(pair[0] + pair[1] + pair[2]))
-        return [(unquote_plus(name), unquote_plus(value)) for name, _, value in good]
+        return ParsedQuery(self.query, ((unquote_plus(name), unquote_plus(value)) for name, _, value in good))
 
 
 def parse_head(data: bytes) -> RequestHead:
@@ -69,7 +70,7 @@ def parse_head(data: bytes) -> RequestHead:
     """
     first, *lines = data.decode("latin-1").split("\r\n")
     method, target, minor = _request_line(first)
-    headers = _headers(lines)
+    headers = parse_headers(lines)
     if minor and "host" not in headers:
         raise MalformedHead("400 Bad Request: missing required Host header")
     if len(headers.get_all("host")) > 1:
@@ -114,7 +115,12 @@ def _origin(target: str, method: str) -> str:
     return target
 
 
-def _headers(lines: list[str]) -> Headers:
+def parse_headers(lines: list[str]) -> Headers:
+    """Parse the lines of headers, also of a response.
+
+    Raises:
+        MalformedHead: One of them is no header.
+    """
     pairs: list[tuple[str, str]] = []
     for line in lines:
         if line[:1] in (" ", "\t") and pairs:  # obsolete line folding
