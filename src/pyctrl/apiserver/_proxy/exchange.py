@@ -8,11 +8,10 @@ from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from pyctrl._go.text import quoted
-from pyctrl._headers import Headers
+from pyctrl._headers import Headers, MalformedHeader, parse_headers
 from pyctrl._pipes import ByteConnection
 from pyctrl._tasks import until_first_ends
 from pyctrl.apiserver._errors import Response, Upgrade
-from pyctrl.apiserver._http.head import MalformedHead, parse_headers
 from pyctrl.apiserver._proxy.round_tripper import Connection, OutgoingRequest, ServiceUnreachable
 
 __all__ = ["exchange"]
@@ -47,9 +46,9 @@ async def exchange(connection: Connection, request: OutgoingRequest) -> Response
             await anext(stream)  # begun, so that closing it closes the connection even if nothing is read
             return Response(status=status, headers=kept, body=stream)
         body = b"".join([part async for part in reader.body(headers)]) if has_body else b""
-    except MalformedHead as error:
+    except MalformedHeader:
         await connection.close()
-        raise ServiceUnreachable(f"{_BROKEN}malformed MIME header: {error}") from None
+        raise ServiceUnreachable(f"{_BROKEN}malformed MIME header") from None
     except ConnectionAbortedError:
         await connection.close()
         raise ServiceUnreachable("unexpected EOF") from None
