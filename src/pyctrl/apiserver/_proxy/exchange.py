@@ -12,7 +12,7 @@ from pyctrl._headers import Headers, MalformedHeader, parse_headers
 from pyctrl._pipes import ByteConnection
 from pyctrl._tasks import until_first_ends
 from pyctrl.apiserver._errors import Response, Upgrade
-from pyctrl.apiserver._proxy.round_tripper import Connection, OutgoingRequest, ServiceUnreachable
+from pyctrl.apiserver._proxy.round_tripper import BackendConnection, OutgoingRequest, ServiceUnreachable
 
 __all__ = ["exchange"]
 
@@ -23,7 +23,7 @@ _WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 _BROKEN = "net/http: HTTP/1.x transport connection broken: "
 
 
-async def exchange(connection: Connection, request: OutgoingRequest) -> Response:
+async def exchange(connection: BackendConnection, request: OutgoingRequest) -> Response:
     """Send a request on a connection of its own, and return the response.
 
     The connection is closed with the body of the response.
@@ -165,7 +165,7 @@ def _chunk_size(line: bytes) -> int:
         raise ConnectionAbortedError("the response has a malformed chunk") from None
 
 
-async def _closing(connection: Connection, parts: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+async def _closing(connection: BackendConnection, parts: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     """Yield b"", then the parts, and close the connection afterwards.
 
     A connection that ends before the body raises ConnectionError, which ends that of the client, as in
@@ -181,7 +181,7 @@ async def _closing(connection: Connection, parts: AsyncGenerator[bytes, None]) -
         await connection.close()
 
 
-def _tunnel(connection: Connection, reader: _ResponseReader) -> Callable[[ByteConnection], Awaitable[None]]:
+def _tunnel(connection: BackendConnection, reader: _ResponseReader) -> Callable[[ByteConnection], Awaitable[None]]:
     """Return a function that copies bytes in both directions until either side closes, as kube-apiserver does."""
 
     async def serve(client: ByteConnection) -> None:

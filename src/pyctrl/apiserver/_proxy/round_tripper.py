@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 from pyctrl._pipes import ByteConnection
 from pyctrl.apiserver._errors import Response
 
-__all__ = ["Connection", "OutgoingRequest", "RoundTripper", "ServiceUnreachable"]
+__all__ = ["BackendConnection", "OutgoingRequest", "RoundTripper", "ServiceUnreachable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class ServiceUnreachable(Exception):
 RoundTripper: TypeAlias = Callable[[OutgoingRequest], Awaitable[Response]]
 
 
-class Connection(ByteConnection, Protocol):
+class BackendConnection(ByteConnection, Protocol):
     """A connection to a server."""
 
     async def close(self) -> None:
