@@ -39,6 +39,8 @@ class SimulatedKubeletServer:
         found = lifecycle.find(container)
         if found is None or found.stage is not ContainerStage.RUNNING:
             raise KubeletError(f'container not found ("{container}")', code=500)
+        if not command:
+            raise KubeletError("expected the parameter command at least once, got none", code=500)
 
         async def run(streams: ContainerStreams) -> int:
             process = _process(lifecycle, found, command, streams)

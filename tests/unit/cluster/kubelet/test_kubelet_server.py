@@ -80,6 +80,8 @@ def test_a_script_that_raises_is_an_error_of_the_server() -> None:
         async with with_pod(Cluster(kubelet=Kubelet(script=script)), "postgres:18") as client:
             with pytest.raises(ApiError, match="error executing command in container: no database"):
                 await exec_command(client, DB, ["psql", "broken"])
+            with pytest.raises(ApiError, match="expected the parameter command at least once, got none"):
+                await exec_command(client, DB, [])
 
     run_virtual(main())
 
