@@ -8,7 +8,7 @@ from pyctrl.apiserver import Response
 from pyctrl.apiserver._registry._nodes import node_documents
 
 STARTED = "2024-01-01T00:00:00Z"
-NODE = {
+NODE: dict[str, Any] = {
     "metadata": {"name": "n", "creationTimestamp": STARTED},
     "spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]},
     "status": {
