@@ -59,7 +59,7 @@ def websocket_response(
         try:
             await serve(WebSocketConnection(connection), protocol)
         except WebSocketProtocolError:
-            return  # the client was told with a close frame
+            return  # the client got a close frame with the reason
 
     return Response(status=101, headers=answer, body=Upgrade(upgraded))
 

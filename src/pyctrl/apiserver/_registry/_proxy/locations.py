@@ -6,6 +6,7 @@ import ipaddress
 from typing import Any, NamedTuple
 
 from pyctrl.apiserver._errors import StatusError, bad_request, not_found, status_error
+from pyctrl.apiserver._proxy.round_tripper import ServiceUnreachable
 from pyctrl.apiserver._registry._pods.kubelet_connection import kubelet_address
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._storage.storage import Storage
@@ -27,6 +28,10 @@ class ResourceLocation(NamedTuple):
         """Host and port, as errors of Go's dialer show them."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port or ('443' if self.scheme == 'https' else '80')}"
+
+    def connection_refused(self) -> ServiceUnreachable:
+        """Return the error of an address at which nothing listens."""
+        return ServiceUnreachable(f"dial tcp {self.address}: connect: connection refused")
 
 
 def service_unavailable(message: str) -> StatusError:
