@@ -75,7 +75,8 @@ def test_parameters_come_from_an_object(ask: Asker) -> None:
 
 def test_a_namespace_that_does_not_exist_is_an_error_of_the_policy() -> None:
     """The namespaceSelector of a policy cannot be evaluated then, and the failurePolicy decides."""
-    ask = Asker(ApiServer(random=Random(7), disable_admission_plugins=("NamespaceLifecycle",)))
+    server = ApiServer(random=Random(7), disable_admission_plugins=["NamespaceLifecycle"])
+    ask = Asker(server)
     constraints = {"resourceRules": [RULE], "namespaceSelector": {"matchLabels": {"a": "b"}}}
     _bind(ask, _policy(validations=[{"expression": "true"}], matchConstraints=constraints))
     code, refused = ask("POST", "/api/v1/namespaces/nix/configmaps", {"metadata": {"name": "a"}})
