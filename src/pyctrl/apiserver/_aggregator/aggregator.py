@@ -170,7 +170,10 @@ class Aggregator:
                 await self._changed.wait()
 
     async def _maintain(self, name: str) -> None:
-        """Check an APIService after each event and every RESYNC_SECONDS, sooner after a failed check."""
+        """Check an APIService after each event and every RESYNC_SECONDS, sooner after a failed check.
+
+        Its documents are fetched after an event, when its availability changes, and every REFRESH_SECONDS.
+        """
         loop, failures, refreshed_at = asyncio.get_running_loop(), 0, -REFRESH_SECONDS
         due = self._due.setdefault(name, asyncio.Event())
         while True:
@@ -181,7 +184,8 @@ class Aggregator:
                 return
             found = await self._checks.check(api)
             is_written = await self._set_condition(name, found)
-            if is_event or loop.time() - refreshed_at >= REFRESH_SECONDS:
+            is_changed = api.is_available != found.is_available
+            if is_event or is_changed or loop.time() - refreshed_at >= REFRESH_SECONDS:
                 refreshed_at = loop.time() if await self._refresh(name) else -REFRESH_SECONDS
             failures = failures + 1 if found.is_retried or not is_written else 0
             delay = min(FIRST_RETRY_SECONDS * 2 ** min(failures, 20), RESYNC_SECONDS) if failures else RESYNC_SECONDS
@@ -217,6 +221,6 @@ class Aggregator:
         was_available = before.get("status") == "True"
         before.update(condition)
         response = await self._write("PUT", f"{_PATH}/{name}/status", obj)
-        if response.status == HTTPStatus.OK and was_available and found.status != "True":
+        if response.status == HTTPStatus.OK and was_available and not found.is_available:
             self._unavailable[name, found.reason] += 1
         return response.status == HTTPStatus.OK

@@ -34,6 +34,11 @@ class Availability:
     message: str
 
     @property
+    def is_available(self) -> bool:
+        """Whether requests are proxied."""
+        return self.status == "True"
+
+    @property
     def is_retried(self) -> bool:
         """Whether the check is repeated soon: its result may change without an event."""
         return self.reason == "FailedDiscoveryCheck"
