@@ -111,9 +111,11 @@ class DiscoveryManager:
         self, api: APIService, path: str, headers: dict[str, str], user: User = AGGREGATOR
     ) -> Response | None:
         """Return a response with a whole body; None if there is none."""
+        assert api.service is not None
         try:
+            location = self._proxy.locate(api.service)
             async with asyncio.timeout(FETCH_SECONDS):
-                response = await self._proxy.fetch(api, path, user, headers)
+                response = await self._proxy.fetch(api, location, path, user, headers)
         except (TimeoutError, ServiceUnreachable, WebhookUnreachable, OSError):
             return None
         return response if isinstance(response.body, bytes) else None

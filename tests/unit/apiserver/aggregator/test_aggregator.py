@@ -64,7 +64,7 @@ async def test_a_check_that_fails_is_repeated_soon_and_then_less_often() -> None
     async with server.running():
         await until_available(server, "False")
         await asyncio.sleep(60)
-        assert 12 < len(remote.requests) < 20
+        assert 12 < len(remote.requests) / 5 < 20  # five for each check
         remote.why_down = ""
         await until_available(server)
         assert loop.time() - started < 100
@@ -78,7 +78,7 @@ async def test_a_server_is_checked_every_thirty_seconds() -> None:
         await until_available(server)
         await asyncio.sleep(125)
         assert remote.paths().count("/apis") == 3
-        assert remote.paths().count(PATH) == 5
+        assert remote.paths().count(PATH) == 5 * 5
         remote.why_down = "EOF"
         await until_available(server, "False")
         assert (await condition(server))["reason"] == "FailedDiscoveryCheck"
@@ -205,7 +205,7 @@ async def test_blocks_may_overlap() -> None:
         await asyncio.sleep(0)
         checks = remote.paths().count(PATH)
         await asyncio.sleep(31)
-        assert remote.paths().count(PATH) == checks + 1
+        assert remote.paths().count(PATH) == checks + 5
 
 
 async def test_a_broken_response_is_passed_on() -> None:
