@@ -191,8 +191,9 @@ class ApiServer:
         return KubernetesControllers(rest, self._access.accounts, Aggregator(self.storage, proxy, self._handle_own))
 
     def _new_documents(self) -> NonResourcePaths:
-        remote = None if self._kubernetes is None else self._kubernetes.aggregator.documents
-        return NonResourcePaths(self.registry, remote, ServerMetrics(self._metrics, self.storage))
+        aggregator = None if self._kubernetes is None else self._kubernetes.aggregator
+        metrics = ServerMetrics(self._metrics, self.storage, () if aggregator is None else (aggregator,))
+        return NonResourcePaths(self.registry, None if aggregator is None else aggregator.documents, metrics)
 
     def _admission(self, random: Random, client: WebhookClient, enabled: Collection[str]) -> AdmissionChain:
         return default_admission_chain(
