@@ -37,6 +37,7 @@ from tools._sweep_report import Report
 
 OBJECTS = Path(__file__).parent / "sweep_objects"
 KNOWN = "known_differences.yaml"
+PANICKED = 0  # the code of a request that kube-apiserver ended without an answer; such answers are not recorded
 SHARE_UPDATED, SHARE_APPLIED = 0.5, 0.04  # of the mutations that are created, too
 
 
@@ -75,17 +76,20 @@ def http_sender(session: aiohttp.ClientSession, url: str, context: ssl.SSLContex
         data = None
         if request.body is not None:
             headers["Content-Type"] = request.media_type
-            data = json.dumps(request.body).encode()
-        async with session.request(
-            request.method, url + request.path, params=dict(request.query), data=data, headers=headers, ssl=context
-        ) as answer:
-            raw = await answer.read()
-            warnings = sorted(answer.headers.getall("Warning", []))
-            try:
-                body = json.loads(raw)
-            except ValueError:
-                body = raw.decode()
-            return Response(answer.status, warnings, body)
+            data = json.dumps(request.body, separators=(",", ":")).encode()  # as Go clients do
+        try:
+            async with session.request(
+                request.method, url + request.path, params=dict(request.query), data=data, headers=headers, ssl=context
+            ) as answer:
+                raw = await answer.read()
+        except aiohttp.ServerDisconnectedError:
+            return Response(PANICKED, [], "")
+        warnings = sorted(answer.headers.getall("Warning", []))
+        try:
+            body = json.loads(raw)
+        except ValueError:
+            body = raw.decode()
+        return Response(answer.status, warnings, body)
 
     return send
 
@@ -110,7 +114,7 @@ async def record(arguments: argparse.Namespace, url: str, token: str, ca_file: P
     rows = [
         [case.target.name, case.verb, case.mutation and list(case.mutation), answer]
         for case, answer in zip(plan, answers, strict=True)
-        if answer is not None
+        if answer is not None and answer.get("code") != PANICKED
     ]
     arguments.answers.write_text(json.dumps({"bases": [each.body for each in found], "answers": rows}))
     print(len(rows), "answers")
