@@ -10,6 +10,7 @@ from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, inv
 from pyctrl.apiserver._meta.validation import MetadataCheck, validate_selector
 from pyctrl.apiserver._registry.admission_rules import static_suffix_warnings, validate_rule
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
+from pyctrl.apiserver._registry.status_validation import validate_policy_status
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import UNSET, Cells, spec_of
 from pyctrl.apiserver._schema.defaulting import set_missing
@@ -248,7 +249,12 @@ RESOURCES: Final = (
     BuiltinResource(
         group=_GROUP,
         kind="ValidatingAdmissionPolicy",
-        strategy=Strategy(**_METADATA, defaults=(_default_policy,), validates=(_validate_policy,)),
+        strategy=Strategy(
+            **_METADATA,
+            defaults=(_default_policy,),
+            validates=(_validate_policy,),
+            validates_status=(validate_policy_status,),
+        ),
         cells=_policy_cells("validations"),
     ),
     BuiltinResource(

@@ -7,7 +7,8 @@ from typing import Final
 
 from pyctrl._validation import names
 from pyctrl.apiserver._admission import UPDATE, Attributes
-from pyctrl.apiserver._endpoints.backend import check_name_and_namespace, metadata_of
+from pyctrl.apiserver._endpoints.backend import check_name_and_namespace
+from pyctrl.apiserver._endpoints.request_object import read_request_object
 from pyctrl.apiserver._endpoints.update import UpdatedObject
 from pyctrl.apiserver._errors import FieldError, Response, conflict, invalid, invalid_value
 from pyctrl.apiserver._meta.system_fields import keep_system_fields
@@ -18,7 +19,7 @@ from pyctrl.apiserver._registry.table_cells import Cells, status_of
 from pyctrl.apiserver._request.options import write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome, DeletionStrategy, mark_deleted
-from pyctrl.apiserver._serializer.decoding import decode_object
+from pyctrl.apiserver._schema.defaulting import set_defaults
 
 __all__ = ["RESOURCES"]
 
@@ -31,6 +32,11 @@ def _prepare_namespace(new: Object, old: Object | None) -> None:
             finalizers.append("kubernetes")
         new["status"] = {"phase": "Active"}
     new["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = new["metadata"].get("name", "")
+
+
+def _default_namespace(obj: Object) -> None:
+    """Default to an active namespace."""
+    set_defaults(obj.setdefault("status", {}), phase="Active")
 
 
 def _validate_namespace(new: Object, _old: Object | None) -> Iterator[FieldError]:
@@ -76,8 +82,8 @@ class _FinalizeREST:
     async def replace(self, request: ResourceRequest) -> Response:
         """Store the finalizers of the body."""
         options = write_options(request.query, "UpdateOptions")
-        body = decode_object(request.body, request.headers, request.resource.kind)
-        metadata = metadata_of(body, request.resource)
+        body = read_request_object(request, options, self._backend.registry)
+        metadata = body["metadata"]
         check_name_and_namespace(metadata, request)
         stored = self._backend.live(request)
         if metadata.get("resourceVersion") not in (None, "", str(stored.version)):
@@ -112,6 +118,7 @@ RESOURCES: Final = (
             name_rule=names.label,
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             fields={"name": SelectableField(("metadata.name",)), **fields_at("status.phase")},
+            defaults=(_default_namespace,),
             prepares=(_prepare_namespace,),
             validates=(_validate_namespace,),
             validates_status=(_validate_phase,),
