@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar, overload
 
-__all__ = ["DIRECT_WATCH", "Headers"]
+__all__ = ["DIRECT_WATCH", "TOKEN", "Headers", "MalformedHeader", "parse_headers"]
 
 T = TypeVar("T")
+
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # the name of a header, or of a method
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 #: Sent with a watch by code in the process of the API server, whose connection cannot break unnoticed. It needs no
 #: bookmarks while nothing happens, and what only shows that something is alive may come late.
@@ -86,3 +90,37 @@ class Headers(Mapping[str, str]):
 
     def __repr__(self) -> str:
         return f"Headers({[(name, '***' if name.lower() in SECRET else value) for name, value in self.pairs]!r})"
+
+
+class MalformedHeader(ValueError):
+    """A line of a head that is no header. The text is the reason, in Go's words; it may be empty."""
+
+
+def parse_headers(lines: Iterable[str]) -> Headers:
+    """Parse the lines of headers as in Go's net/http.
+
+    Raises:
+        MalformedHeader: One of them is no header.
+    """
+    pairs: list[tuple[str, str]] = []
+    for line in lines:
+        if line[:1] in (" ", "\t") and pairs:  # obsolete line folding
+            name, value = pairs[-1]
+            pairs[-1] = (name, f"{value} {line.strip()}")
+            continue
+        name, colon, value = line.partition(":")
+        if not colon or not name or name != name.strip(" \t"):
+            raise MalformedHeader
+        if not TOKEN.fullmatch(name):
+            raise MalformedHeader("invalid header name")
+        if _CONTROL.search(value):
+            raise MalformedHeader("invalid header value")
+        pairs.append((name, _decoded(value.strip(" \t"))))
+    return Headers(pairs)
+
+
+def _decoded(value: str) -> str:
+    """Decode a header value as UTF-8; invalid bytes are replaced."""
+    if value.isascii():
+        return value
+    return value.encode("latin-1").decode("utf-8", "replace")

@@ -29,7 +29,7 @@ class WebSocketConnection:
         """Iterate over the messages until one side closes the WebSocket. Pings are answered.
 
         Raises:
-            WebSocketProtocolError: The other side sent bytes that are no frame; it is told with a close frame.
+            WebSocketProtocolError: The other side sent bytes that are no frame. It gets a close frame with the reason.
         """
         reader = MessageReader()
         while data := await self._connection.read():

@@ -43,7 +43,7 @@ def test_pings_are_answered_and_the_close_is_repeated() -> None:
 
 
 def test_bytes_that_are_no_frame_close_the_socket() -> None:
-    """The other side is told that it broke the protocol."""
+    """The side that broke the protocol gets a close frame."""
 
     async def main() -> None:
         one, other = PipeConnection.pair()

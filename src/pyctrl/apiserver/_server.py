@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pyctrl._headers import Headers
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain, enabled_plugins
 from pyctrl.apiserver._aggregator import Aggregator, HttpsTransport, ProxyHandler, ServiceTransport
@@ -190,8 +191,9 @@ class ApiServer:
         return KubernetesControllers(rest, self._access.accounts, Aggregator(self.storage, proxy, self._handle_own))
 
     def _new_documents(self) -> NonResourcePaths:
-        remote = None if self._kubernetes is None else self._kubernetes.aggregator.documents
-        return NonResourcePaths(self.registry, remote, ServerMetrics(self._metrics, self.storage))
+        aggregator = None if self._kubernetes is None else self._kubernetes.aggregator
+        metrics = ServerMetrics(self._metrics, self.storage, () if aggregator is None else (aggregator,))
+        return NonResourcePaths(self.registry, None if aggregator is None else aggregator.documents, metrics)
 
     def _admission(self, random: Random, client: WebhookClient, enabled: Collection[str]) -> AdmissionChain:
         return default_admission_chain(
@@ -273,8 +275,20 @@ class ApiServer:
             version = requested_version(value) if name == "resourceVersion" else 0
             if version > self.storage.version and self._is_stored(path):
                 await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
-        lowered = first_values(headers, self._request_authenticator)
-        return await self._audited(RequestContext(method, path, QueryParameters(query), lowered, body, peer))
+        return await self._audited(self._context(method, path, query, headers, body, peer))
+
+    def _context(
+        self,
+        method: str,
+        path: str,
+        query: Sequence[tuple[str, str]],
+        headers: Mapping[str, str],
+        body: bytes,
+        peer: Peer | None,
+    ) -> RequestContext:
+        sent = Headers.of(headers)
+        lowered = first_values(sent, self._request_authenticator)
+        return RequestContext(method, path, QueryParameters(query), lowered, body, peer, sent_headers=sent.pairs)
 
     def _is_stored(self, path: str) -> bool:
         """Return whether the objects of a URL are in the storage of the server, and have its versions."""
@@ -299,8 +313,8 @@ class ApiServer:
         Raises:
             RuntimeError: The request has to wait for a webhook. Nothing was changed.
         """
-        lowered = first_values(headers, self._request_authenticator)
-        context = RequestContext(method, path, QueryParameters(query), lowered, body, peer, may_wait=False)
+        context = self._context(method, path, query, headers or {}, body, peer)
+        context.may_wait = False
         pending = self._audited(context)
         try:
             pending.send(None)
@@ -357,25 +371,7 @@ class ApiServer:
         resource = self._resource(target)
         if resource is None or misses_namespace(context, target, resource):
             return NOT_FOUND
-        is_collection = context.method == "GET" and not target.name
-        accepted = negotiate_media_type(_accept(target, headers), may_stream=is_collection)
-        form = with_table_options(accepted, context.query.get("includeObject"))
-        if resource.deprecation:
-            context.warnings.append(resource.deprecation)
-        request = ResourceRequest(
-            method=context.method,
-            path=context.path,
-            target=target,
-            resource=resource,
-            query=context.query,
-            headers=headers,
-            body=context.body,
-            user=user,
-            form=form,
-            warnings=context.warnings,
-            annotations=context.annotations,
-            may_wait=context.may_wait,
-        )
+        request = _resource_request(context, target, resource, user)
         handler, context.is_routed = self._router.handler(request), True
         if resource.converts:
             response = await self._call_converted(handler, request)
@@ -411,6 +407,33 @@ class ApiServer:
         if self.registry.is_builtin_group(target.group):
             raise resource_not_served()
         return None
+
+
+def _resource_request(
+    context: RequestContext, target: RequestTarget, resource: ResourceType, user: User
+) -> ResourceRequest:
+    """Return a request for a resource, with the representation that the client accepts."""
+    is_collection = context.method == "GET" and not target.name
+    accepted = negotiate_media_type(_accept(target, context.headers), may_stream=is_collection)
+    form = with_table_options(accepted, context.query.get("includeObject"))
+    if resource.deprecation:
+        context.warnings.append(resource.deprecation)
+    return ResourceRequest(
+        method=context.method,
+        path=context.path,
+        target=target,
+        resource=resource,
+        query=context.query,
+        headers=context.headers,
+        body=context.body,
+        user=user,
+        form=form,
+        warnings=context.warnings,
+        annotations=context.annotations,
+        may_wait=context.may_wait,
+        sent_headers=context.sent_headers,
+        address=context.address,
+    )
 
 
 def _accept(target: RequestTarget, headers: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Parameter
@@ -11,7 +12,7 @@ from pyctrl.errors import CommandFailed
 if TYPE_CHECKING:
     from pyctrl.cluster import ScriptFunction
 
-__all__ = ["PodScript", "load_pod_script"]
+__all__ = ["PodScript", "absolute_pod_script", "load_pod_script"]
 
 PodScript: TypeAlias = Annotated[str | None, Parameter(metavar="MODULE:FUNCTION")]
 
@@ -26,13 +27,30 @@ def load_pod_script(text: str | None) -> ScriptFunction | None:
     """
     if text is None:
         return None
+    return _load(text)[1]
+
+
+def absolute_pod_script(text: str | None) -> str:
+    """Return ``FILE.py:FUNCTION`` with the absolute path, for a process in another directory; "" without a script.
+
+    Raises:
+        CommandFailed: The module or the function does not exist.
+    """
+    if text is None:
+        return ""
+    file, _ = _load(text)
+    return f"{file}:{text.rpartition(':')[2]}"
+
+
+def _load(text: str) -> tuple[Path, ScriptFunction]:
+    """Return the file of the module, and the function."""
     from pyctrl.program import ProgramModule  # here: most commands import no program
 
     place, colon, name = text.rpartition(":")
     if not colon or not place or not name:
         raise CommandFailed(f"--pod-script {text}: expected MODULE:FUNCTION or FILE.py:FUNCTION")
-    found: Any = getattr(ProgramModule.parse(place).load(), name, None)
-    if not callable(found):
+    module = ProgramModule.parse(place).load()
+    function: Any = getattr(module, name, None)
+    if not callable(function):
         raise CommandFailed(f"--pod-script {text}: {place} has no function {name!r}")
-    function: ScriptFunction = found
-    return function
+    return Path(str(module.__file__)).resolve(), function

@@ -9,6 +9,7 @@ from pyctrl.cluster._controller_manager import ControllerName, add_controllers
 from pyctrl.cluster._kubelet.host_process import host_process, host_script
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.options import Kubelet
+from pyctrl.cluster._kubelet.pod_sessions import PodSession
 from pyctrl.cluster._kubelet.scripts import (
     ContainerOutput,
     ExecFunction,
@@ -30,6 +31,7 @@ __all__ = [
     "Kubelet",
     "LogFunction",
     "OutputStream",
+    "PodSession",
     "PortFunction",
     "Script",
     "ScriptFunction",

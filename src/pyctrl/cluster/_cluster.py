@@ -25,9 +25,11 @@ from pyctrl.client import Client, Config, ServerWarning, wait_for
 from pyctrl.cluster._controller_manager import ControllerName, add_controllers, controller_names
 from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
+from pyctrl.cluster._kubelet.kubelet_server import SimulatedKubeletServer
 from pyctrl.cluster._kubelet.node_heartbeat import SendNow
 from pyctrl.cluster._kubelet.node_status import PostponedHeartbeats
 from pyctrl.cluster._kubelet.options import Kubelet
+from pyctrl.cluster._kubelet.pod_sessions import PodSession
 from pyctrl.cluster._provisioner import add_volumes
 from pyctrl.kinds.apiregistration.v1 import APIService
 from pyctrl.kinds.core.v1 import Node, ServiceAccount
@@ -62,9 +64,9 @@ class Cluster:
 
     Args:
         controllers: run the controllers of kube-controller-manager: all, or those with these names, such as
-            ``("garbage-collector-controller", "namespace-controller")``. With False this is only an API server.
-        kubelet: run simulated nodes with a scheduler; a `Kubelet` sets their behaviour. With False there are no nodes,
-            and pods stay Pending.
+            ``("garbage-collector-controller", "namespace-controller")``.
+        kubelet: run simulated nodes with a scheduler and the node-lifecycle-controller; a `Kubelet` sets their
+            behaviour. With False there are no nodes, and pods stay Pending.
         nodes: the number of nodes, or `Node` objects with their names, labels, taints and capacity.
         volumes: provision volumes for claims if there are nodes, with the default storage class ``standard``.
         random: the source of uids, generated names and jitter.
@@ -106,6 +108,8 @@ class Cluster:
         self._authority = authority
         self._controllers = controller_names(None if controllers is True else controllers or ())
         self._kubelet = kubelet if isinstance(kubelet, Kubelet) else Kubelet() if kubelet else None
+        if self._kubelet is not None:  # otherwise nodes would keep the taint not-ready with which they are created
+            self._controllers |= {"node-lifecycle-controller"}
         self._nodes, self._volumes = nodes, volumes
         self._stack = AsyncExitStack()
 
@@ -134,6 +138,15 @@ class Cluster:
         """
         token = self.server.issue_account_token(account.namespace, account.name)
         return Config.in_process(self.server, token=token, namespace=account.namespace)
+
+    def pod_sessions(self, pod: Key) -> Sequence[PodSession]:
+        """Return what clients do, or have done, in a pod of a simulated node, in the order in which they began.
+
+        These are the latest fifty commands (`pods/exec`), attached clients and connections to ports. They are forgotten
+        with the pod.
+        """
+        kubelets = (each for each in self.server.kubelets.values() if isinstance(each, SimulatedKubeletServer))
+        return next(filter(None, (each.sessions(pod) for each in kubelets)), ())
 
     def client(self) -> Client:
         """Return an in-process client of this cluster. The caller closes it."""

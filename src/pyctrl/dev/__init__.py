@@ -9,6 +9,7 @@ from pyctrl.dev._details import EventRow, ObjectDetails, OwnedObject, take_detai
 from pyctrl.dev._error_report import ErrorReport, Frame, SourceLine
 from pyctrl.dev._journal import Detection, Journal, LastRun, RunResult
 from pyctrl.dev._log_filter import ProgramLogFilter
+from pyctrl.dev._pod_details import ContainerDetails, PodDetails, SessionRow
 from pyctrl.dev._requirements import WEBHOOK_HOST, Requirements, find_requirements
 from pyctrl.dev._session import DevOptions, DevSession
 from pyctrl.dev._snapshot import ControllerSnapshot, Snapshot, take_snapshot
@@ -17,6 +18,7 @@ from pyctrl.dev._view import ControllerRow, ErrorRow, ObjectRow, Table, View, vi
 
 __all__ = [
     "WEBHOOK_HOST",
+    "ContainerDetails",
     "ControllerRow",
     "ControllerSnapshot",
     "Detection",
@@ -31,10 +33,12 @@ __all__ = [
     "ObjectDetails",
     "ObjectRow",
     "OwnedObject",
+    "PodDetails",
     "Problem",
     "ProgramLogFilter",
     "Requirements",
     "RunResult",
+    "SessionRow",
     "SessionState",
     "Snapshot",
     "SourceLine",

@@ -1,4 +1,4 @@
-"""Details of one object: its last reconcile, error, detections, Events, YAML, and the objects that it owns."""
+"""Details of one object: its last reconcile, error, detections, Events, YAML, owned objects and pods."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pyctrl.api import GroupVersionKind, Unstructured
 from pyctrl.controller import Request
 from pyctrl.dev._durations import ago
 from pyctrl.dev._journal import Detection, LastRun
+from pyctrl.dev._pod_details import PodDetails, take_pod_details
 from pyctrl.dev._requirements import controllers_of
 from pyctrl.dev._session import DevSession
 from pyctrl.dev._view import cause_text, conditions_text, result_text
@@ -66,6 +67,7 @@ class ObjectDetails:
     events: tuple[EventRow, ...]
     yaml: str
     owned: tuple[OwnedObject, ...]
+    pods: tuple[PodDetails, ...] = ()
 
 
 async def take_details(session: DevSession, controller: str, request: Request) -> ObjectDetails:
@@ -76,6 +78,7 @@ async def take_details(session: DevSession, controller: str, request: Request) -
     run = journal.last(controller, request)
     everything = await _list_all(session) if obj else []
     owned = owned_objects(_uid(obj), everything) if obj else ()
+    uids = {_uid(obj), *_uids(owned)} if obj else set()
     return ObjectDetails(
         controller=controller,
         kind=kind.kind if kind is not None else "",
@@ -86,9 +89,10 @@ async def take_details(session: DevSession, controller: str, request: Request) -
         conditions=conditions_text(obj),
         run=run,
         detections=journal.detections_of(controller, request),
-        events=_events(everything, {_uid(obj), *_uids(owned)}, _clock.now()) if obj else (),
+        events=_events(everything, uids, _clock.now()),
         yaml=_yaml(obj),
         owned=owned,
+        pods=await take_pod_details(session, _pods(everything, uids)),
     )
 
 
@@ -161,6 +165,11 @@ def _state(obj: Object) -> str:
     main = [each for each in found if each.get("type") in ("Ready", "Available")] or found
     conditions = conditions_text({"status": {"conditions": main}})
     return ", ".join(filter(None, (deleting, str(status.get("phase") or ""), replicas, conditions)))
+
+
+def _pods(objects: Sequence[Object], uids: set[str]) -> list[Object]:
+    found = [each for each in objects if (each["apiVersion"], each["kind"]) == ("v1", "Pod") and _uid(each) in uids]
+    return sorted(found, key=lambda each: str(each["metadata"]["name"]))
 
 
 def _events(objects: Sequence[Object], uids: set[str], now: datetime) -> tuple[EventRow, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pyctrl.cli._pod_script import load_pod_script
+from pyctrl.cli._pod_script import absolute_pod_script, load_pod_script
 from pyctrl.cluster import Script, host_script
 from pyctrl.errors import CommandFailed
 from pyctrl.kinds.core.v1 import Container, Pod
@@ -22,6 +22,14 @@ def test_a_function_of_a_file_or_module(tmp_path: Path) -> None:
     assert script(Pod(), Container(name="a")) == Script(exit_code=7)
     assert load_pod_script("pyctrl.cluster:host_script") is host_script
     assert load_pod_script(None) is None
+
+
+def test_a_script_for_a_process_in_another_directory() -> None:
+    """The function of a module is named by the file of the module, which leads to the same function."""
+    text = absolute_pod_script("pyctrl.cluster:host_script")
+    assert Path(text.rpartition(":")[0]).is_absolute()
+    assert load_pod_script(text) is host_script
+    assert absolute_pod_script(None) == ""
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from pyctrl.api import Key, ObjectMeta
-from pyctrl.client import wait_until_gone
+from pyctrl.client import wait_for, wait_until_gone
 from pyctrl.cluster import Cluster, add_controllers
-from pyctrl.kinds.core.v1 import ConfigMap, Namespace, ServiceAccount
+from pyctrl.kinds.core.v1 import ConfigMap, Namespace, Pod, ServiceAccount
 from pyctrl.manager import Manager
+from tests.unit.cluster._deployments import template
 
 
 async def test_the_controllers_of_workloads_are_added() -> None:
@@ -40,6 +41,16 @@ async def test_one_controller_is_chosen() -> None:
         await client.delete(Namespace, Key("", "going"))
         await wait_until_gone(client, Namespace, Key("", "going"))
         assert await client.list(ServiceAccount) == []
+
+
+@pytest.mark.parametrize("controllers", [False, ["namespace-controller"]])
+async def test_nodes_run_pods_with_any_choice(controllers: Any) -> None:
+    """Nodes lose the taint with which they are created, so pods run, whatever controllers were chosen."""
+    cluster = Cluster(random=Random(1), controllers=controllers)
+    async with cluster, cluster.client() as client:
+        pod = template().spec
+        await client.create(Pod(metadata=ObjectMeta(name="p", namespace="default"), spec=pod))
+        await wait_for(client, Pod, Key("default", "p"), lambda pod: pod.status.phase == "Running")
 
 
 def test_an_unknown_controller_is_refused() -> None:

@@ -61,7 +61,7 @@ def test_streams_carry_bytes_in_both_directions() -> None:
 
 
 def test_a_stream_that_is_refused_raises() -> None:
-    """The side that opens a stream is told that the other one does not want it."""
+    """The side that opens a stream sees that the other side refused it."""
 
     async def main() -> None:
         async with connected(lambda _: False) as client:

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import socket
 import ssl
 import tempfile
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from pyctrl.apiserver._aggregator.service_transport import ProxyRequest, ServiceUnreachable
-from pyctrl.apiserver._aggregator.upgrades import upgrade
+from pyctrl.apiserver._aggregator.service_transport import ProxyRequest
 from pyctrl.apiserver._authority import KeyPair
 from pyctrl.apiserver._errors import Response
-
-if TYPE_CHECKING:
-    from aiohttp import ClientResponse
+from pyctrl.apiserver._proxy.exchange import exchange
+from pyctrl.apiserver._proxy.round_tripper import ServiceUnreachable
 
 __all__ = ["HttpsTransport"]
 
-# Headers of one connection, which net/http/httputil.ReverseProxy does not pass on.
-_HOP_BY_HOP = frozenset(
-    ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "content-length")
-)
+PIECE = 64 * 1024  # bytes read at a time
 
 
 class HttpsTransport:
@@ -41,53 +37,32 @@ class HttpsTransport:
     async def __call__(self, request: ProxyRequest, /) -> Response:
         """Send the request. A streaming response keeps the connection until its body is closed."""
         context = _tls_context(request.ca, request.skips_tls_verify, self._client())
-        if request.is_upgrade:
-            return await upgrade(request, context)
-        import aiohttp  # lazy: a server without extension API servers does not need it
-        from yarl import URL
-
-        async with AsyncExitStack() as stack:
-            connector = aiohttp.TCPConnector(ssl=context)
-            session = await stack.enter_async_context(
-                aiohttp.ClientSession(
-                    connector=connector,
-                    trust_env=False,
-                    auto_decompress=False,
-                    skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-                    timeout=aiohttp.ClientTimeout(total=None),
-                    read_bufsize=2**20,
-                )
-            )
-            url = URL(request.url, encoded=True)
-            try:
-                answer = await stack.enter_async_context(
-                    session.request(
-                        request.method,
-                        url,
-                        data=request.body or None,
-                        headers=list(request.headers),
-                        server_hostname=f"{request.service.name}.{request.service.namespace}.svc",
-                        allow_redirects=False,
-                    )
-                )
-                headers = [(name, value) for name, value in answer.headers.items() if name.lower() not in _HOP_BY_HOP]
-                if not request.is_streaming:
-                    return Response(status=answer.status, headers=headers, body=await answer.read())
-            except aiohttp.ClientError as error:
-                raise ServiceUnreachable(_reason(error, url.host or "", url.port or 0)) from None
-            return Response(status=answer.status, headers=headers, body=_stream(answer, stack.pop_all()))
-
-
-async def _stream(answer: ClientResponse, stack: AsyncExitStack) -> AsyncGenerator[bytes, None]:
-    """Yield the body as it is received. A connection that breaks ends the stream, as it does for a client of Go."""
-    import aiohttp  # lazy: see HttpsTransport.__call__
-
-    async with stack:
+        url = urlsplit(request.url)
+        host, port = url.hostname or "", url.port or 443
+        name = f"{request.service.name}.{request.service.namespace}.svc"
         try:
-            async for chunk in answer.content.iter_any():
-                yield chunk
-        except aiohttp.ClientError:
-            return
+            streams = await asyncio.open_connection(host, port, ssl=context, server_hostname=name)
+            return await exchange(_TLSConnection(*streams), request)
+        except OSError as error:
+            raise ServiceUnreachable(_reason(error, host, port)) from None
+
+
+class _TLSConnection:
+    """The connection of one request."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+
+    async def read(self) -> bytes:
+        return await self._reader.read(PIECE)
+
+    async def write(self, data: bytes) -> None:
+        """Write bytes. Waits until most of what was written before is sent."""
+        await self._writer.drain()
+        self._writer.write(data)
+
+    async def close(self) -> None:
+        self._writer.close()
 
 
 @lru_cache(maxsize=64)
@@ -115,26 +90,22 @@ _MISMATCH = (62, 64)  # OpenSSL's verification results: of the host name, of the
 _EXPIRED = 10
 
 
-def _reason(error: Exception, host: str, port: int) -> str:
+def _reason(error: OSError, host: str, port: int) -> str:
     """Return the reason of a failed request in Go's words."""
-    import aiohttp  # lazy: see HttpsTransport.__call__
-
     match error:
-        case aiohttp.ClientConnectorCertificateError():
-            code = getattr(error.certificate_error, "verify_code", 0)
+        case ssl.SSLCertVerificationError():
             why = "certificate signed by unknown authority"
-            if code == _EXPIRED:
+            if error.verify_code == _EXPIRED:
                 why = "certificate has expired or is not yet valid"
-            elif code in _MISMATCH:
+            elif error.verify_code in _MISMATCH:
                 why = "certificate is not valid for the name of the service"
             return f"tls: failed to verify certificate: x509: {why}"
-        case aiohttp.ClientConnectorDNSError():
-            return f"dial tcp: lookup {host}: no such host"
-        case aiohttp.ClientConnectorSSLError():
+        case ssl.SSLError():
             return "tls: first record does not look like a TLS handshake"
-        case aiohttp.ClientConnectorError() if error.os_error.errno and error.os_error.errno > 0:
-            address, why = _ADDRESS.search(str(error.os_error)), os.strerror(error.os_error.errno).lower()
-            return f"dial tcp {address[1] if address else host}:{port}: connect: {why}"
-        case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError():
+        case socket.gaierror():
+            return f"dial tcp: lookup {host}: no such host"
+        case ConnectionResetError() | BrokenPipeError():
             return "EOF"
-    return str(error) or type(error).__name__
+    address = _ADDRESS.search(str(error))
+    why = os.strerror(error.errno).lower() if error.errno else str(error)
+    return f"dial tcp {address[1] if address else host}:{port}: connect: {why}"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from urllib.parse import quote, urlencode, urlsplit
 
 from pyctrl.apiserver._aggregator.api_service import APIService
 from pyctrl.apiserver._aggregator.service_transport import ProxyRequest, ServiceTransport, ServiceUnreachable
-from pyctrl.apiserver._errors import Response, status_error
-from pyctrl.apiserver._request.request_context import RequestContext
+from pyctrl.apiserver._errors import Response, StatusError, status_error
+from pyctrl.apiserver._proxy.round_tripper import OutgoingRequest
+from pyctrl.apiserver._proxy.upgrade_aware_handler import UpgradeAwareHandler
+from pyctrl.apiserver._request.request_context import RequestContext, is_long_running
 from pyctrl.apiserver._user import User
 from pyctrl.apiserver._webhooks import ServiceReference, ServiceResolver, WebhookUnreachable
 
@@ -19,27 +22,9 @@ __all__ = ["ProxyHandler", "user_headers"]
 log = logging.getLogger("pyctrl.apiserver")
 
 REQUEST_SECONDS = 60.0  # of a request that is not long-running; kube-apiserver's --request-timeout
+DISCOVERY_SECONDS = 5.0  # of a request for the resources of a group version; kube-aggregator's limit
 
 _TEXT = (("Content-Type", "text/plain; charset=utf-8"),)
-_SUBRESOURCES = frozenset(("attach", "exec", "log", "portforward", "proxy"))  # that are long-running
-# Headers of one connection or of this server, and the credentials of the client.
-_DROPPED = frozenset(
-    (
-        "authorization",
-        "connection",
-        "content-length",
-        "expect",
-        "keep-alive",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    )
-)
-_REMOTE, _IMPERSONATE = "x-remote-", "impersonate-"
-_OWN = frozenset(("audit-id", "date"))  # headers that this server adds to every response
 _IN_NAMES = "!#$&'*+.^_`|~-"  # besides letters and digits, what the name of a header may contain, but "%"
 
 
@@ -76,47 +61,38 @@ class ProxyHandler:
             location = self.locate(api.service)
         except WebhookUnreachable:
             return _unavailable("service unavailable")
-        is_upgrade = "upgrade" in context.headers.get("connection", "").lower()
-        request = ProxyRequest(
-            method=context.method,
-            url=_url(location, context),
-            headers=[*_forwarded(context, is_upgrade=is_upgrade), *user_headers(user)],
-            body=context.body,
-            service=api.service,
-            ca=api.ca,
-            skips_tls_verify=api.skips_tls_verify,
-            is_streaming=_is_long_running(context),
-            is_upgrade=is_upgrade,
+        is_discovery = len(context.path.strip("/").split("/")) == 3  # /apis/GROUP/VERSION
+        handler = UpgradeAwareHandler(
+            location=_url(location, context),
+            round_trip=lambda request: self._send(_addressed(request, api)),
+            is_streaming=is_long_running(context),
+            headers=[*user_headers(user)],
+            uses_location_host=True,
+            rejects_redirects=True,
         )
         try:
-            async with asyncio.timeout(REQUEST_SECONDS):
-                response = await self._send(request)
+            async with asyncio.timeout(DISCOVERY_SECONDS if is_discovery else REQUEST_SECONDS):
+                return await handler.handle(context)
         except TimeoutError:
+            if is_discovery:
+                return _unavailable("error trying to reach service: context deadline exceeded")
             message = "Timeout: request did not complete within the allotted timeout"
             raise status_error(504, "Timeout", message, {}) from None
-        except (ServiceUnreachable, OSError) as error:
-            return _unavailable(f"error trying to reach service: {error}")
-        headers = [(name, value) for name, value in response.headers if name.lower() not in _OWN]
-        return Response(status=response.status, headers=headers, body=response.body, is_verbatim=True)
+        except StatusError as error:
+            return _unavailable(str(error))
 
-    async def fetch(self, api: APIService, path: str, user: User, headers: dict[str, str]) -> Response:
+    async def fetch(self, api: APIService, location: str, path: str, user: User, headers: dict[str, str]) -> Response:
         """GET a path of an extension API server for the aggregator itself.
 
+        Args:
+            location: Where its service is, as from `locate`.
+
         Raises:
-            WebhookUnreachable: The service has no endpoint.
             ServiceUnreachable: There is no response. An OSError means the same.
         """
-        assert api.service is not None
+        sent = [*headers.items(), *user_headers(user)]
         return await self._send(
-            ProxyRequest(
-                method="GET",
-                url=self.locate(api.service) + path,
-                headers=[*headers.items(), *user_headers(user)],
-                body=b"",
-                service=api.service,
-                ca=api.ca,
-                skips_tls_verify=api.skips_tls_verify,
-            )
+            _addressed(OutgoingRequest(method="GET", url=location + path, headers=sent, body=b""), api)
         )
 
     async def _send(self, request: ProxyRequest) -> Response:
@@ -142,30 +118,16 @@ def user_headers(user: User) -> Iterator[tuple[str, str]]:
             yield f"X-Remote-Extra-{quote(key, safe=_IN_NAMES)}", value
 
 
-def _forwarded(context: RequestContext, *, is_upgrade: bool) -> Iterator[tuple[str, str]]:
-    """Yield the headers of the client's request that the service gets."""
-    if is_upgrade:
-        yield "Connection", "Upgrade"
-        yield "Upgrade", context.headers.get("upgrade", "")
-    for name, value in context.headers.items():
-        if name not in _DROPPED and not name.startswith((_REMOTE, _IMPERSONATE)) and name != "x-forwarded-for":
-            yield name, value
-    before = context.headers.get("x-forwarded-for", "")
-    address = context.peer.address if context.peer is not None else ""
-    if chain := ", ".join(filter(None, (before, address))):
-        yield "X-Forwarded-For", chain
+def _addressed(request: OutgoingRequest, api: APIService) -> ProxyRequest:
+    """Return a request with the service of an APIService."""
+    assert api.service is not None
+    own = {each.name: getattr(request, each.name) for each in fields(OutgoingRequest)}
+    return ProxyRequest(**own, service=api.service, ca=api.ca, skips_tls_verify=api.skips_tls_verify)
 
 
 def _url(location: str, context: RequestContext) -> str:
     query = urlencode(sorted(context.query, key=lambda pair: pair[0]))
     return f"{location}{context.path}?{query}" if query else f"{location}{context.path}"
-
-
-def _is_long_running(context: RequestContext) -> bool:
-    target = context.target
-    if target is None:
-        return False
-    return target.subresource in _SUBRESOURCES or target.verb(context.method, context.query.first) == "watch"
 
 
 def _unavailable(message: str) -> Response:

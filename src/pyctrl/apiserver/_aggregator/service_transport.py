@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from pyctrl.apiserver._errors import Response
+from pyctrl.apiserver._proxy.round_tripper import OutgoingRequest, ServiceUnreachable
 from pyctrl.apiserver._webhooks import ServiceReference
 
 __all__ = ["ProxyRequest", "ServiceTransport", "ServiceUnreachable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProxyRequest:
+class ProxyRequest(OutgoingRequest):
     """A request that the aggregator proxies. Its headers have the user: `X-Remote-User`, `X-Remote-Group`, ….
 
     The caller of the transport limits the time.
     """
 
-    method: str
-    url: str  # with the resolved host and port
-    headers: Sequence[tuple[str, str]]
-    body: bytes
     service: ServiceReference
     ca: bytes = b""  # PEM; empty for the certificate authorities of the system
     skips_tls_verify: bool = False
-    is_streaming: bool = False  # a watch, or another response without an end
-    is_upgrade: bool = False  # the client wants to continue with another protocol, which its headers name
-
-
-class ServiceUnreachable(Exception):
-    """Raised by a `ServiceTransport` that gets no response. The text is the reason, in Go's words."""
 
 
 class ServiceTransport(Protocol):

@@ -15,9 +15,8 @@ __all__ = ["first_values", "with_warnings"]
 _LISTS = ("sec-websocket-protocol", "x-stream-protocol-version")  # of which clients may send several
 
 
-def first_values(headers: Mapping[str, str] | None, authenticator: RequestAuthenticator | None) -> Mapping[str, str]:
+def first_values(every: Headers, authenticator: RequestAuthenticator | None) -> Mapping[str, str]:
     """Return the first value of each header by lower-case name, as in Go, and all values of lists and of users."""
-    every = Headers.of(headers or {})
     lists = {name: ", ".join(every.get_all(name)) for name in _LISTS if name in every.lowered}
     names = [name for name in every.lowered if name == GROUP or name.startswith(EXTRA)]
     if authenticator is not None:

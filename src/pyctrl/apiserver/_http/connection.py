@@ -26,6 +26,7 @@ from pyctrl.apiserver._http.response import (
     encode_stream_head,
     encode_upgrade_head,
     error_response,
+    has_length,
     is_compressible,
 )
 from pyctrl.apiserver._serializer.decoding import BODY_LIMIT
@@ -274,7 +275,7 @@ class HTTPConnection(asyncio.Protocol):
         self, head: RequestHead, response: Response, body: AsyncGenerator[bytes, None], *, closing: bool
     ) -> bool:
         """Write a stream; return False when the connection ends with it."""
-        is_chunked = head.minor_version > 0
+        is_chunked = head.minor_version > 0 and not has_length(response)
         self._transport.write(encode_stream_head(head, response, closing=closing))
         if self._is_at_end:  # the client closed its side before the stream began
             await body.aclose()
@@ -289,7 +290,7 @@ class HTTPConnection(asyncio.Protocol):
             self._stage = _Stage.REQUESTS
         if is_chunked:
             self._transport.write(ENDED)
-        return is_chunked and not closing
+        return head.minor_version > 0 and not closing
 
     async def _drain(self) -> None:
         """Wait until the client has read most of the data; abort the connection when it reads nothing."""

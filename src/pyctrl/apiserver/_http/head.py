@@ -9,17 +9,16 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
-from pyctrl._headers import Headers
+from pyctrl._headers import TOKEN, Headers, MalformedHeader, parse_headers
+from pyctrl.apiserver._request.request import ParsedQuery
 
 __all__ = ["HEAD_LIMIT", "MalformedHead", "RequestHead", "parse_head"]
 
 HEAD_LIMIT = 1024 * 1024 + 4096  # bytes; net/http's DefaultMaxHeaderBytes with its slack
 
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TARGET = re.compile(r"[^\x00-\x20\x7f]+")
 _VERSION = re.compile(r"HTTP/([0-9])\.([0-9])")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class MalformedHead(Exception):
@@ -54,11 +53,11 @@ class RequestHead:
         """Whether the client waits for 100 Continue before it sends the body."""
         return bool(self.minor_version and (self.length or self.is_chunked) and "expect" in self.headers)
 
-    def parameters(self) -> list[tuple[str, str]]:
+    def parameters(self) -> ParsedQuery:
         """Return the query parameters; those that do not parse are skipped, as in Go."""
         pairs = (pair.partition("=") for pair in self.query.split("&") if pair and ";" not in pair)
         good = (pair for pair in pairs if not _BAD_ESCAPE.search(pair[0] + pair[1] + pair[2]))
-        return [(unquote_plus(name), unquote_plus(value)) for name, _, value in good]
+        return ParsedQuery(self.query, ((unquote_plus(name), unquote_plus(value)) for name, _, value in good))
 
 
 def parse_head(data: bytes) -> RequestHead:
@@ -69,7 +68,10 @@ def parse_head(data: bytes) -> RequestHead:
     """
     first, *lines = data.decode("latin-1").split("\r\n")
     method, target, minor = _request_line(first)
-    headers = _headers(lines)
+    try:
+        headers = parse_headers(lines)
+    except MalformedHeader as error:
+        raise MalformedHead(f"400 Bad Request: {error}".removesuffix(": ")) from None
     if minor and "host" not in headers:
         raise MalformedHead("400 Bad Request: missing required Host header")
     if len(headers.get_all("host")) > 1:
@@ -93,7 +95,7 @@ def parse_head(data: bytes) -> RequestHead:
 def _request_line(line: str) -> tuple[str, str, int]:
     parts = line.split(" ")
     version = _VERSION.fullmatch(parts[2]) if len(parts) == 3 else None
-    if version is None or not _TOKEN.fullmatch(parts[0]):
+    if version is None or not TOKEN.fullmatch(parts[0]):
         raise MalformedHead("400 Bad Request")
     if version[1] != "1":
         raise MalformedHead("505 HTTP Version Not Supported: unsupported protocol version")
@@ -112,31 +114,6 @@ def _origin(target: str, method: str) -> str:
     if not (target.startswith("/") or is_asterisk) or not _TARGET.fullmatch(target) or _BAD_ESCAPE.search(path):
         raise MalformedHead("400 Bad Request")
     return target
-
-
-def _headers(lines: list[str]) -> Headers:
-    pairs: list[tuple[str, str]] = []
-    for line in lines:
-        if line[:1] in (" ", "\t") and pairs:  # obsolete line folding
-            name, value = pairs[-1]
-            pairs[-1] = (name, f"{value} {line.strip()}")
-            continue
-        name, colon, value = line.partition(":")
-        if not colon or not name or name != name.strip(" \t"):
-            raise MalformedHead("400 Bad Request")
-        if not _TOKEN.fullmatch(name):
-            raise MalformedHead("400 Bad Request: invalid header name")
-        if _CONTROL.search(value):
-            raise MalformedHead("400 Bad Request: invalid header value")
-        pairs.append((name, _decoded(value.strip(" \t"))))
-    return Headers(pairs)
-
-
-def _decoded(value: str) -> str:
-    """Decode a header value as UTF-8; invalid bytes are replaced."""
-    if value.isascii():
-        return value
-    return value.encode("latin-1").decode("utf-8", "replace")
 
 
 def _is_chunked(headers: Headers) -> bool:

@@ -20,6 +20,7 @@ __all__ = [
     "encode_stream_head",
     "encode_upgrade_head",
     "error_response",
+    "has_length",
     "is_compressible",
 ]
 
@@ -53,7 +54,8 @@ def encode_response(head: RequestHead, response: Response, *, closing: bool) -> 
     if is_compressible(head, response):
         body = gzip.compress(body, GZIP_LEVEL, mtime=0)
         headers += [("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
-    headers.append(("Content-Length", str(len(body))))
+    if not has_length(response):  # of HEAD, and of the response of another server
+        headers.append(("Content-Length", str(len(body))))
     start = _head(head, response.status, headers, closing=closing)
     return start if head.method == "HEAD" else start + body
 
@@ -66,10 +68,17 @@ def is_compressible(head: RequestHead, response: Response) -> bool:
     return "gzip" in head.headers.get("accept-encoding", "")
 
 
+def has_length(response: Response) -> bool:
+    """Return whether the headers of a response have its length."""
+    return any(name.lower() == "content-length" for name, _ in response.headers)
+
+
 def encode_stream_head(head: RequestHead, response: Response, *, closing: bool) -> bytes:
-    """Encode the head of a stream. An HTTP/1.0 stream is not chunked and ends with the connection."""
+    """Encode the head of a stream. It is chunked without a length; one of HTTP/1.0 ends with the connection."""
     if not head.minor_version:
         return _head(head, response.status, response.headers, closing=True)
+    if has_length(response):
+        return _head(head, response.status, response.headers, closing=closing)
     return _head(head, response.status, [*response.headers, ("Transfer-Encoding", "chunked")], closing=closing)
 
 

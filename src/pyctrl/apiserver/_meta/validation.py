@@ -214,16 +214,12 @@ def finalizer_warnings(new: Mapping[str, JSON], old: Mapping[str, JSON] | None) 
     """Yield warnings about new finalizers of custom resources without a qualified name."""
     known = set((old or {}).get("finalizers") or ())
     for finalizer in new.get("finalizers") or ():
-        if finalizer not in known and finalizer not in STANDARD_FINALIZERS and not _has_path(finalizer):
+        if finalizer not in known and finalizer not in STANDARD_FINALIZERS and "/" not in finalizer:
+            path = " including a path (/)" if "." in finalizer else ""
             yield (
-                f"metadata.finalizers: {quoted(finalizer)}: prefer a domain-qualified finalizer name including a path "
-                "(/) to avoid accidental conflicts with other finalizer writers"
+                f"metadata.finalizers: {quoted(finalizer)}: prefer a domain-qualified finalizer name{path} "
+                "to avoid accidental conflicts with other finalizer writers"
             )
-
-
-def _has_path(finalizer: str) -> bool:
-    domain, slash, path = finalizer.partition("/")
-    return bool(slash and path and "." in domain)
 
 
 def validate_selector(selector: Mapping[str, JSON], path: str) -> Iterator[FieldError]:

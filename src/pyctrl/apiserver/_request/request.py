@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import DecodedFields, ResourceType
 
 
-__all__ = ["QueryParameters", "ResourceRequest", "WouldBlock", "parse_target"]
+__all__ = ["ParsedQuery", "QueryParameters", "ResourceRequest", "WouldBlock", "parse_target"]
 
 
 @lru_cache(maxsize=4096)
@@ -26,6 +27,14 @@ def parse_target(path: str) -> RequestTarget | None:
     """
     target = RequestTarget.parse(path)
     return target if target is None or target.is_whole else RequestTarget(target.group, target.version, "")
+
+
+class ParsedQuery(list[tuple[str, str]]):
+    """The parameters of a query string, with the string itself."""
+
+    def __init__(self, text: str, parameters: Iterable[tuple[str, str]]) -> None:
+        super().__init__(parameters)
+        self.text = text
 
 
 class QueryParameters:
@@ -40,6 +49,11 @@ class QueryParameters:
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._all)
+
+    @property
+    def text(self) -> str:
+        """The query string, as the client has sent it if it came over HTTP."""
+        return self._all.text if isinstance(self._all, ParsedQuery) else urlencode(self._all)
 
     def get(self, name: str) -> str:
         """Return the value of a parameter, "" when it is absent."""
@@ -81,6 +95,8 @@ class ResourceRequest:
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event
     decoded_fields: DecodedFields | None = None  # fields of the object that was decoded last, if it is valid
     may_wait: bool = True  # False for `ApiServer.handle_nowait`
+    sent_headers: Sequence[tuple[str, str]] = ()  # all of them, as the client has sent them
+    address: str = ""  # of the client
 
     def must_wait(self, what: str) -> None:
         """Check that the request may wait for `what`.

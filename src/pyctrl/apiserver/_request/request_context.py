@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from pyctrl.apiserver._request.request import QueryParameters, WouldBlock
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["RequestContext", "check_timeout", "misses_namespace"]
+__all__ = ["RequestContext", "check_timeout", "is_long_running", "misses_namespace"]
 
 _LONG_RUNNING = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
@@ -33,6 +33,7 @@ class RequestContext:
     body: bytes
     peer: Peer | None
     may_wait: bool = True
+    sent_headers: Sequence[tuple[str, str]] = ()  # all of them, as the client has sent them
     target: RequestTarget | None = None  # None for a path that is no resource
     user: User | None = None  # the authenticated user
     impersonated_user: User | None = None  # the user after impersonation
@@ -42,6 +43,11 @@ class RequestContext:
     decision: str = ""  # of authorization: allow or forbid; "" before authorization
     reason: str = ""  # of the decision
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event, besides the decision
+
+    @property
+    def address(self) -> str:
+        """The address of the client; "" in the same process."""
+        return "" if self.peer is None else self.peer.address
 
     def must_wait(self, what: str) -> None:
         """Check that the request may wait for `what`.
@@ -55,12 +61,17 @@ class RequestContext:
 
 def check_timeout(context: RequestContext) -> None:
     """Refuse a `timeout` that is no duration; kube-apiserver does so before authentication."""
-    text, target = context.query.get("timeout"), context.target
-    is_long = target is not None and (
-        target.subresource in _LONG_RUNNING or target.verb(context.method, context.query.first) == "watch"
-    )
-    if text and not is_long and (problem := duration_problem(text)):
+    text = context.query.get("timeout")
+    if text and not is_long_running(context) and (problem := duration_problem(text)):
         raise bad_request(f"invalid timeout specified in the request URL - {problem}")
+
+
+def is_long_running(context: RequestContext) -> bool:
+    """Return whether a request has no time limit: a watch, or a stream from a pod or another server."""
+    target = context.target
+    if target is None:
+        return False
+    return target.subresource in _LONG_RUNNING or target.verb(context.method, context.query.first) == "watch"
 
 
 def misses_namespace(context: RequestContext, target: RequestTarget, resource: ResourceType) -> bool:

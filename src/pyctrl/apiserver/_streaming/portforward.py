@@ -99,12 +99,14 @@ class _SPDYForwarder:
 
     async def serve(self) -> None:
         """Forward connections until the client disconnects."""
-        with unwrapped():
-            async with asyncio.TaskGroup() as self._tasks:
-                await self._connection.run(self._open)
-                for pair in self._pairs.values():
-                    if pair.timer is not None:
-                        pair.timer.cancel()
+        try:
+            with unwrapped():
+                async with asyncio.TaskGroup() as self._tasks:
+                    await self._connection.run(self._open)
+        finally:
+            for pair in self._pairs.values():
+                if pair.timer is not None:
+                    pair.timer.cancel()
 
     def _open(self, stream: SPDYStream) -> bool:
         """Take a stream that the client opens; return whether it has valid headers."""

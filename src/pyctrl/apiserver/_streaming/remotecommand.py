@@ -161,5 +161,10 @@ class TerminalSizeReader:
             except ValueError:
                 return
             self._text = self._text[length:].lstrip()
-            if isinstance(size, dict) and isinstance(size.get("Width"), int) and isinstance(size.get("Height"), int):
+            if isinstance(size, dict) and _is_side(size.get("Width")) and _is_side(size.get("Height")):
                 self._sizes.put(TerminalSize(size["Width"], size["Height"]))
+
+
+def _is_side(value: object) -> bool:
+    """Return whether a value is a width or height of a terminal: an unsigned number of 16 bits."""
+    return isinstance(value, int) and 0 <= value < 1 << 16

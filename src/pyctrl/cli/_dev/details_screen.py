@@ -1,4 +1,4 @@
-"""Screen with the details of one object: error, Events, YAML and owned objects."""
+"""Screen with the details of one object: error, Events, YAML, owned objects and pods."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from textual.widgets import Footer, Static, Tab, Tabs
 
 from pyctrl.cli._dev.layout import shortened
 from pyctrl.cli._dev.screen_rows import DIM, ERROR, FAILED, HEADING, WARNING
-from pyctrl.dev import Detection, ErrorReport, Frame, ObjectDetails, OwnedObject
+from pyctrl.dev import Detection, ErrorReport, Frame, ObjectDetails, OwnedObject, PodDetails
 
-__all__ = ["DetailsScreen", "error_tab", "events_tab", "owned_tab", "yaml_tab"]
+__all__ = ["DetailsScreen", "error_tab", "events_tab", "owned_tab", "pods_tab", "yaml_tab"]
 
 REFRESH_SECONDS = 2.0  # all objects are read, to find those that it owns
 MOST_CAUSES = 4
@@ -35,7 +35,7 @@ class DetailsScreen(Screen[None]):
         ("escape,backspace", "app.pop_screen", "back"),
         Binding("left,h", "previous_tab", "tabs", key_display="← →"),
         ("right,l", "next_tab"),
-        *((str(number + 1), f"tab('{tab}')") for number, tab in enumerate(("error", "events", "yaml", "owned"))),
+        *((str(number), f"tab('{tab}')") for number, tab in enumerate(("error", "events", "yaml", "owned", "pods"), 1)),
         ("j,down", "scroll(1)"),
         ("k,up", "scroll(-1)"),
         ("space,pagedown", "page(1)"),
@@ -123,11 +123,9 @@ class DetailsScreen(Screen[None]):
 
 def _labels(details: ObjectDetails) -> dict[str, str]:
     failed = FAILED.strip() if details.run is not None and details.run.error is not None else ""
-    counts = len(details.events), len(details.owned)
-    events, owned = (
-        f"{label} {count}".removesuffix(" 0") for label, count in zip(("Events", "Owned"), counts, strict=True)
-    )
-    return {"error": f"Error {failed}".strip(), "events": events, "yaml": "YAML", "owned": owned}
+    counts = {"Events": len(details.events), "Owned": len(details.owned), "Pods": len(details.pods)}
+    events, owned, pods = (f"{label} {count}".removesuffix(" 0") for label, count in counts.items())
+    return {"error": f"Error {failed}".strip(), "events": events, "yaml": "YAML", "owned": owned, "pods": pods}
 
 
 def title(details: ObjectDetails) -> Content:
@@ -234,4 +232,24 @@ def _tree(owned: Sequence[OwnedObject], indent: str) -> Iterator[Content]:
         yield from _tree(each.owned, indent + ("   " if is_last else "│  "))
 
 
-_TABS = {"error": error_tab, "events": events_tab, "yaml": yaml_tab, "owned": owned_tab}
+def pods_tab(details: ObjectDetails, width: int) -> Content:
+    """Return the pods of the object: their containers, what clients ran in them, and the ends of their logs."""
+    if not details.pods:
+        return Content.styled("It has no pods.", DIM)
+    return Content("\n\n").join(Content("\n").join(_pod(each, width)) for each in details.pods)
+
+
+def _pod(pod: PodDetails, width: int) -> Iterator[Content]:
+    yield Content.assemble((pod.name, "bold"), (f"  {pod.phase}", WARNING if pod.phase in _BAD else DIM))
+    for row in pod.sessions:
+        place = f"{row.container}  " if len(pod.containers) > 1 else ""
+        room = width - len(f"  $ {place}  {row.last}")
+        style = ERROR if row.is_failed else DIM
+        yield Content.assemble(("  $ ", HEADING), place, shortened(row.action, room), (f"  {row.last}", DIM))
+        yield Content.styled(f"    {row.result}", style)
+    for container in pod.containers:
+        yield Content.assemble((f"  {container.name}", HEADING), (f"  {container.state}", DIM))
+        yield from (Content(f"    {shortened(line, width - 4)}") for line in container.log)
+
+
+_TABS = {"error": error_tab, "events": events_tab, "yaml": yaml_tab, "owned": owned_tab, "pods": pods_tab}

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._pod_script import PodScript
 
 __all__ = ["app"]
 
@@ -21,6 +22,9 @@ go test ./...
 
 # with garbage collection, namespaces that end, Deployments and so on
 KUBEBUILDER_ASSETS="$(pyctrl envtest --controllers)" go test ./...
+
+# with pods on a simulated node, whose containers do what a function says
+KUBEBUILDER_ASSETS="$(pyctrl envtest --pod-script containers.py:script)" go test ./...
 
 # with garbage collection only
 KUBEBUILDER_ASSETS="$(pyctrl envtest --controller-name garbage-collector-controller)" go test ./...
@@ -39,6 +43,7 @@ def envtest(
     controllers: bool = False,
     controller_name: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
     kubelet: bool = False,
+    pod_script: PodScript = None,
 ) -> None:
     """Print a directory for `KUBEBUILDER_ASSETS`.
 
@@ -59,7 +64,10 @@ def envtest(
         Run this controller, by kube-controller-manager's name, and no others. May be repeated.
     kubelet
         Run pods on a simulated node, one beside each API server. No container is started.
+    pod_script
+        A Python function that says what the containers do: the commands of `kubectl exec`, the ports of `kubectl
+        port-forward`, the logs. Implies `--kubelet`.
     """
     from pyctrl.cli._envtest.printer import print_assets  # here: help and completion need none of it
 
-    print_assets(print, bin_dir, controllers=controllers, names=controller_name, kubelet=kubelet)
+    print_assets(print, bin_dir, controllers=controllers, names=controller_name, kubelet=kubelet, pod_script=pod_script)

@@ -30,7 +30,7 @@ from pyctrl.apiserver import (
 )
 from pyctrl.cli._audit_policy_file import read_audit_policy
 from pyctrl.cli._envtest.front_proxy import FRONT_PROXY_FLAGS, authentication_info, proxy_client
-from pyctrl.cli._envtest.kube_apiserver import ALL_CONTROLLERS, CONTROLLERS, KUBELET
+from pyctrl.cli._envtest.kube_apiserver import ALL_CONTROLLERS, CONTROLLERS, KUBELET, POD_SCRIPT
 from pyctrl.cli._envtest.kube_apiserver_flags import Flags
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.cli._webhook_kubeconfig import webhook_target
@@ -156,18 +156,19 @@ class KubeAPIServerRunner:
         self, stack: AsyncExitStack, server: ApiServer, authority: CertificateAuthority
     ) -> None:
         """Start the controllers that the environment selects; envtest's control planes have none."""
-        controllers, kubelet = os.environ.get(CONTROLLERS, ""), os.environ.get(KUBELET, "")
-        if not controllers and not kubelet:
+        controllers, kubelet, script = (os.environ.get(name, "") for name in (CONTROLLERS, KUBELET, POD_SCRIPT))
+        if not controllers and not kubelet and not script:
             return
 
         names = cast("tuple[ControllerName, ...]", tuple(filter(None, controllers.split(","))))
 
         def cluster() -> Any:
-            from pyctrl.cluster import Cluster  # here: as slow as the rest of the start
+            from pyctrl.cli._pod_script import load_pod_script
+            from pyctrl.cluster import Cluster, Kubelet  # here: as slow as the rest of the start
 
             return Cluster(
                 controllers=names if controllers != ALL_CONTROLLERS else True,
-                kubelet=bool(kubelet),
+                kubelet=Kubelet(script=load_pod_script(script or None)) if kubelet or script else False,
                 server=server,
                 authority=authority,
             )

@@ -10,7 +10,8 @@ from typing import Literal
 from pyctrl._distribution import version
 from pyctrl.cli._controllers import check_controllers
 from pyctrl.cli._envtest.binary_assets import default_directory, write_binary_assets
-from pyctrl.cli._envtest.kube_apiserver import CONTROLLERS, KUBELET, VERSION
+from pyctrl.cli._envtest.kube_apiserver import CONTROLLERS, KUBELET, POD_SCRIPT, VERSION
+from pyctrl.cli._pod_script import absolute_pod_script
 
 __all__ = ["print_assets"]
 
@@ -22,15 +23,20 @@ def print_assets(
     controllers: bool,
     names: tuple[str, ...],
     kubelet: bool,
+    pod_script: str | None,
 ) -> None:
     """Write the executables, and print their directory.
 
     Raises:
-        CommandFailed: the directory cannot be written, or there is no controller of such a name.
+        CommandFailed: the directory cannot be written, or there is no controller or no script of such a name.
     """
     check_controllers(names)
-    chosen = ",".join(sorted(names)) or ("1" if controllers else "")
-    environment = {name: value for name, value in ((CONTROLLERS, chosen), (KUBELET, "1" if kubelet else "")) if value}
+    variables = {
+        CONTROLLERS: ",".join(sorted(names)) or ("1" if controllers else ""),
+        KUBELET: "1" if kubelet else "",
+        POD_SCRIPT: absolute_pod_script(pod_script),
+    }
+    environment = {name: value for name, value in variables.items() if value}
     directory = directory.absolute() if directory is not None else default_directory(environment)
     write_binary_assets(directory, environment)
     if form == "path":

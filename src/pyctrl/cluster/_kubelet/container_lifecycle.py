@@ -200,7 +200,7 @@ class ContainerLifecycle:
             added = text.removeprefix(self._printed)
             is_line_complete = not self._printed or self._printed.endswith("\n")
             self._log.stdout.write(added if is_line_complete else added.removeprefix("\n"))
-            self._log.stdout.flush()
+            self._log.stdout.end_line()
             self._printed = text
 
     def close_log(self) -> None:

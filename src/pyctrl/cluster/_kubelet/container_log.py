@@ -52,8 +52,8 @@ class ContainerLog:
 
     def end(self) -> None:
         """End the log: the container has ended, or its pod was removed."""
-        self.stdout.flush()
-        self.stderr.flush()
+        self.stdout.end_line()
+        self.stderr.end_line()
         self._is_ended = True
         self._notify()
 
@@ -110,6 +110,9 @@ class LogWriter:
             self._log.append(line + b"\n" for line in lines)
 
     def flush(self) -> None:
+        """Do nothing, for ``print(..., flush=True)``: complete lines are in the log already."""
+
+    def end_line(self) -> None:
         """End a line that is not complete."""
         if self._partial:
             self.write(b"\n")

@@ -27,8 +27,8 @@ SIZE_SECONDS = 0.5  # for the first size of the terminal, which some clients do 
 def host_process(*, cwd: Path | str | None = None, env: Mapping[str, str] | None = None) -> ExecFunction:
     """Return a function that runs the commands of clients on this machine, with the rights of this program.
 
-    Whoever may create `pods/exec` in the cluster can then run any program here. Use it with ``Script(exec=...)`` where
-    that is wanted. With a terminal the command gets a pseudo-terminal, whose size is the client's.
+    Every user with the permission to create `pods/exec` can then run any program on this machine. Pass it to
+    ``Script(exec=...)``. With a terminal the command gets a pseudo-terminal, whose size is the client's.
 
     Args:
         cwd: the directory in which commands run; by default that of this program.

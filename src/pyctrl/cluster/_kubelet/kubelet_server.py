@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from pyctrl._pipes import Pipe
@@ -13,6 +13,7 @@ from pyctrl.apiserver import ContainerStreams, ExecHandler, KubeletError, PodLog
 from pyctrl.cluster._kubelet.container_files import with_files
 from pyctrl.cluster._kubelet.container_lifecycle import ContainerLifecycle, ContainerStage
 from pyctrl.cluster._kubelet.pod_lifecycle import PodLifecycle
+from pyctrl.cluster._kubelet.pod_sessions import PodSession
 from pyctrl.cluster._kubelet.ports import forward_port
 from pyctrl.cluster._kubelet.scripts import ExecFunction, ExecProcess
 
@@ -38,10 +39,13 @@ class SimulatedKubeletServer:
         found = lifecycle.find(container)
         if found is None or found.stage is not ContainerStage.RUNNING:
             raise KubeletError(f'container not found ("{container}")', code=500)
+        if not command:
+            raise KubeletError("expected the parameter command at least once, got none", code=500)
 
         async def run(streams: ContainerStreams) -> int:
             process = _process(lifecycle, found, command, streams)
-            code = await _run_until_exit(found, _program(found)(process))
+            running = _run_until_exit(found, _program(found)(process))
+            code = await lifecycle.sessions.record("exec", container, running, command=command)
             return KILLED if code is None else code
 
         return run
@@ -59,7 +63,8 @@ class SimulatedKubeletServer:
                 streams.stdin.close()
             command = [*found.spec.command, *found.spec.args]
             process = _process(lifecycle, found, command, streams)
-            await _run_until_exit(found, (found.script.attach or _be_silent)(process))
+            running = _run_until_exit(found, (found.script.attach or _be_silent)(process))
+            await lifecycle.sessions.record("attach", container, running)
             return 0
 
         return attach
@@ -73,9 +78,9 @@ class SimulatedKubeletServer:
         async def forward(port: int, received: Pipe, sent: Pipe) -> None:
             running = [each for each in lifecycle.containers if each.stage is ContainerStage.RUNNING]
             listening = next((each for each in running if port in (each.script.ports or ())), None)
-            if listening is None or not listening.script.ports:
-                raise KubeletError(_connection_refused(port))
-            await _run_until_exit(listening, forward_port(listening.script.ports[port], received, sent))
+            connection = _connect(listening, port, received, sent)
+            name = "" if listening is None else listening.spec.name
+            await lifecycle.sessions.record("portforward", name, connection, port=port)
 
         return forward
 
@@ -94,6 +99,11 @@ class SimulatedKubeletServer:
         if log is None:  # of a container that an earlier kubelet has run
             raise KubeletError(f"{subject} has no log: its kubelet was restarted")
         return log.read(options)
+
+    def sessions(self, pod: Key) -> Sequence[PodSession]:
+        """Return the latest sessions of clients in a pod; none of a pod that it does not run."""
+        lifecycle = self._find(pod)
+        return lifecycle.sessions.latest if lifecycle is not None else ()
 
     def _get(self, namespace: str, pod: str) -> PodLifecycle:
         lifecycle = self._find(Key(namespace, pod))
@@ -160,6 +170,13 @@ async def _run_until_exit(container: ContainerLifecycle, running: Awaitable[int 
             container.on_exit.remove(on_exit)
         await end([task])
     return None if task.cancelled() else task.result() or 0
+
+
+async def _connect(container: ContainerLifecycle | None, port: int, received: Pipe, sent: Pipe) -> int | None:
+    """Forward a connection to a port of a container, until the connection or the container ends."""
+    if container is None or not container.script.ports:
+        raise KubeletError(_connection_refused(port))
+    return await _run_until_exit(container, forward_port(container.script.ports[port], received, sent))
 
 
 async def _refuse(process: ExecProcess) -> int:

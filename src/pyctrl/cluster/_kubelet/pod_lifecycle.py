@@ -7,6 +7,7 @@ import math
 from pyctrl.cluster._kubelet.container_lifecycle import ContainerLifecycle, ContainerStage, PodEvent
 from pyctrl.cluster._kubelet.container_log import ContainerLog
 from pyctrl.cluster._kubelet.pod_resize import PodResize
+from pyctrl.cluster._kubelet.pod_sessions import PodSessions
 from pyctrl.cluster._kubelet.scripts import PodScript, Script, as_container
 from pyctrl.kinds.core.v1 import Container, EphemeralContainer, Pod
 
@@ -37,6 +38,8 @@ class PodLifecycle:
         self.ephemeral: list[ContainerLifecycle] = []
         #: The resizes of the pod.
         self.resize = PodResize(pod, [*self.inits, *self.mains])
+        #: What clients do in its containers.
+        self.sessions = PodSessions()
         self._name = name
         self._events: list[PodEvent] = []
         self.wait("PodInitializing" if self.inits else "ContainerCreating", "")

@@ -70,6 +70,10 @@ class OutputStream(Protocol):
         """Write text. A line is in the log when its end is written."""
         ...
 
+    def flush(self) -> None:
+        """Do nothing: there is no buffer but that of an incomplete line."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerOutput:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from pyctrl.apiserver import KeyPair, ProxyRequest, Response, ServiceReference
+from pyctrl.apiserver import KeyPair, ProxyRequest, ServiceReference
 from tests.unit.client._authority import Authority
 
 CLUSTER = Authority()
@@ -63,10 +63,3 @@ def client_pair() -> KeyPair:
     """Return a client certificate."""
     issued = CLUSTER.client("front-proxy-client")
     return KeyPair(issued.certificate, issued.key)
-
-
-async def whole(response: Response) -> bytes:
-    """Return the body of a response, also of a stream."""
-    if isinstance(response.body, bytes):
-        return response.body
-    return b"".join([part async for part in response.body])  # type: ignore[union-attr]

@@ -7,7 +7,8 @@ import ssl
 
 import pytest
 
-from pyctrl.apiserver import ServiceUnreachable
+from pyctrl._pipes import PipeConnection
+from pyctrl.apiserver import ServiceUnreachable, Upgrade
 from pyctrl.apiserver._aggregator.https_transport import HttpsTransport
 from tests.unit.apiserver.aggregator._https import (
     CLUSTER,
@@ -16,7 +17,6 @@ from tests.unit.apiserver.aggregator._https import (
     client_pair,
     proxied,
     serving,
-    whole,
 )
 from tests.unit.client._authority import Authority
 
@@ -41,7 +41,7 @@ async def test_requests_and_responses_are_passed_on() -> None:
 
     async with serving(script) as port:
         found = await transport(proxied(port, method="PATCH", body=b"{1}"))
-    assert (found.status, [*found.headers], found.body) == (200, [("Content-Type", "text/x")], b"ok")
+    assert (found.status, dict(found.headers)["Content-Type"], found.body) == (200, "text/x", b"ok")
     lines = heads[0].split("\r\n")
     assert lines[0] == "PATCH /apis/x/v1/flavors?a=1 HTTP/1.1"
     assert {"Accept: application/json", "X-Remote-Group: a", "X-Remote-Group: b", "{1}"} <= set(lines)
@@ -65,7 +65,7 @@ async def test_a_redirect_is_not_followed() -> None:
 
 
 async def test_a_stream_is_read_while_it_is_sent() -> None:
-    """Each event arrives when it was written, and the end of the connection ends the stream."""
+    """Each event arrives when it was written. An early end of the connection ends that of the client."""
     more = asyncio.Event()
 
     async def script(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -80,7 +80,9 @@ async def test_a_stream_is_read_while_it_is_sent() -> None:
         assert not isinstance(found.body, bytes)
         assert await anext(found.body) == b"a"  # type: ignore[arg-type]
         more.set()
-        assert await whole(found) == b"b"
+        assert await anext(found.body) == b"b"  # type: ignore[arg-type]
+        with pytest.raises(ConnectionError):
+            await anext(found.body)  # type: ignore[arg-type]
 
 
 async def test_a_stream_that_is_closed_closes_the_connection() -> None:
@@ -98,6 +100,24 @@ async def test_a_stream_that_is_closed_closes_the_connection() -> None:
         assert await anext(found.body) == b"a"  # type: ignore[arg-type]
         await found.body.aclose()  # type: ignore[union-attr]
         await ended.wait()
+
+
+async def test_a_connection_can_be_upgraded() -> None:
+    """Bytes pass in both directions until the client leaves."""
+    client, other = PipeConnection.pair()
+
+    async def script(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\n")
+        while data := await reader.read(100):
+            writer.write(data.upper())
+
+    async with serving(script) as port, asyncio.TaskGroup() as tasks:
+        found = await transport(proxied(port, is_upgrade=True))
+        assert isinstance(found.body, Upgrade)
+        tasks.create_task(found.body.serve(other))  # type: ignore[arg-type]
+        await client.write(b"abc")
+        assert await client.read() == b"ABC"
+        client.close()
 
 
 @pytest.mark.parametrize(

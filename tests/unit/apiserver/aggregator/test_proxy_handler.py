@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from pyctrl._headers import Headers
-from pyctrl.apiserver import Peer, ProxyRequest, Response, ServiceReference, User, user_headers
+from pyctrl.apiserver import Peer, ProxyRequest, Response, ServiceReference, Upgrade, User, user_headers
 from pyctrl.apiserver._aggregator.api_service import APIService
 from pyctrl.apiserver._aggregator.proxy_handler import ProxyHandler
 from pyctrl.apiserver._errors import StatusError
@@ -32,29 +32,48 @@ def request(
     *,
     method: str = "GET",
     query: Sequence[tuple[str, str]] = (),
-    headers: dict[str, str] | None = None,
+    headers: Sequence[tuple[str, str]] = (),
     peer: Peer | None = None,
 ) -> RequestContext:
     """Return a request as it is after authorization."""
-    context = RequestContext(method, path, QueryParameters(query), Headers((headers or {}).items()).lowered, b"x", peer)
+    lowered = Headers(headers).lowered
+    context = RequestContext(method, path, QueryParameters(query), lowered, b"x", peer, sent_headers=headers)
     context.target = parse_target(path)
     return context
 
 
-async def sent(context: RequestContext) -> ProxyRequest:
+def switching() -> Response:
+    """Return the response to an upgrade."""
+
+    async def serve(_: object) -> None:
+        raise AssertionError
+
+    return Response(status=101, body=Upgrade(serve))
+
+
+async def sent(context: RequestContext, answer: Response | None = None) -> ProxyRequest:
     """Return the request that the extension API server gets."""
-    remote = Remote()
+    remote = Remote({context.path: answer} if answer else {})
     await ProxyHandler(resolve, remote, {}).handle(API, context, JANE)
     return remote.requests[0]
 
 
+FORWARDED = [
+    ("X-Forwarded-Uri", f"{PATH}/flavors"),
+    ("X-Forwarded-Host", "[fd00::1]:443"),
+    ("X-Forwarded-Proto", "https"),
+]
+
+
 async def test_the_user_is_in_headers() -> None:
-    """Those that the client sends itself are dropped, as are its credentials."""
-    theirs = {"X-Remote-User": "root", "x-remote-group": "system:masters", "X-Remote-Extra-A": "1"}
-    credentials = {"Authorization": "Bearer x", "Impersonate-User": "root", "Impersonate-Extra-A": "1"}
-    found = await sent(request(headers={**theirs, **credentials, "Accept": "application/json"}))
+    """Those that the client sends itself are dropped, as are its credentials; other headers may be repeated."""
+    theirs = [("X-Remote-User", "root"), ("x-remote-group", "system:masters"), ("X-Remote-Extra-A", "1")]
+    credentials = [("Authorization", "Bearer x"), ("Impersonate-User", "root"), ("Impersonate-Extra-A", "1")]
+    others = [("Host", "127.0.0.1:6443"), ("Accept", "application/json"), ("X-A", "1"), ("X-A", "2")]
+    found = await sent(request(headers=[*theirs, *credentials, *others]))
     assert [*found.headers] == [
-        ("accept", "application/json"),
+        *others[1:],
+        *FORWARDED,
         ("X-Remote-User", "jane"),
         ("X-Remote-Uid", "7"),
         ("X-Remote-Group", "dev"),
@@ -75,19 +94,48 @@ async def test_the_url_is_that_of_the_service() -> None:
 
 async def test_headers_of_the_connection_are_not_passed_on() -> None:
     """The address of the client is added to X-Forwarded-For."""
-    headers = {"Connection": "keep-alive", "TE": "trailers", "Content-Length": "1", "X-Forwarded-For": "10.0.0.1"}
-    found = await sent(request(headers=headers, peer=Peer("10.0.0.2")))
+    headers = [("Connection", "keep-alive, X-B"), ("TE", "x"), ("Content-Length", "1"), ("X-B", "1")]
+    found = await sent(request(headers=[*headers, ("X-Forwarded-For", "10.0.0.1")], peer=Peer("10.0.0.2")))
     assert [pair for pair in found.headers if not pair[0].startswith("X-Remote")] == [
-        ("X-Forwarded-For", "10.0.0.1, 10.0.0.2")
+        ("X-Forwarded-For", "10.0.0.1, 10.0.0.2"),
+        *FORWARDED,
     ]
 
 
 async def test_an_upgrade_is_passed_on() -> None:
     """The headers of the connection are those of kube-apiserver's proxy."""
-    found = await sent(request(headers={"Connection": "keep-alive, Upgrade", "Upgrade": "websocket"}))
+    headers = [("Connection", "keep-alive, Upgrade"), ("Upgrade", "websocket")]
+    found = await sent(request(headers=headers), switching())
     assert found.is_upgrade
-    assert [*found.headers][:2] == [("Connection", "Upgrade"), ("Upgrade", "websocket")]
-    assert not (await sent(request(headers={"Upgrade": "websocket"}))).is_upgrade
+    assert [*found.headers][:2] == headers
+    assert not (await sent(request(headers=headers[1:]))).is_upgrade
+
+
+async def test_a_response_that_is_no_upgrade_is_an_error() -> None:
+    """A refusal of the upgrade is passed on, any other response is 503."""
+    context = request(headers=[("Connection", "Upgrade"), ("Upgrade", "websocket")])
+    path = f"{PATH}/flavors"
+    refusing, ignoring = (Remote({path: Response(status=status, body=b"no")}) for status in (403, 200))
+    found = await ProxyHandler(resolve, refusing, {}).handle(API, context, JANE)
+    assert (found.status, found.body) == (403, b"no")
+    found = await ProxyHandler(resolve, ignoring, {}).handle(API, context, JANE)
+    assert (found.status, found.body) == (503, b"invalid upgrade response: status code 200\n")
+
+
+async def test_redirects_are_not_passed_on() -> None:
+    """An extension API server must not send clients elsewhere: 502, as with --aggregator-reject-forwarding-redirect."""
+    moved = Response(status=307, headers=[("Location", "https://elsewhere/")])
+    found = await ProxyHandler(resolve, Remote({f"{PATH}/flavors": moved}), {}).handle(API, request(), JANE)
+    assert found.status == 502
+    assert found.body == b"the backend attempted to redirect this request, which is not permitted"
+
+
+async def test_headers_of_responses_may_be_repeated() -> None:
+    """Those of the connection, and of cross-origin requests, are dropped."""
+    kept = [("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")]
+    answer = Response(status=200, headers=[("Keep-Alive", "1"), *kept, ("Access-Control-Allow-Origin", "*")])
+    found = await ProxyHandler(resolve, Remote({f"{PATH}/flavors": answer}), {}).handle(API, request(), JANE)
+    assert [*found.headers] == kept
 
 
 @pytest.mark.parametrize(
@@ -124,7 +172,7 @@ async def test_without_an_endpoint_the_service_is_unavailable() -> None:
 
 
 async def test_a_request_has_a_minute() -> None:
-    """A server that does not answer makes the request fail with 504."""
+    """A server that does not answer makes the request fail with 504, discovery after 5 seconds with 503."""
 
     async def silent(request: ProxyRequest) -> Response:
         await asyncio.Event().wait()
@@ -134,6 +182,9 @@ async def test_a_request_has_a_minute() -> None:
     with pytest.raises(StatusError, match="did not complete within the allotted timeout") as caught:
         await ProxyHandler(resolve, silent, {}).handle(API, request(), JANE)
     assert (caught.value.code, asyncio.get_running_loop().time() - started) == (504, 60)
+    found = await ProxyHandler(resolve, silent, {}).handle(API, request(PATH), JANE)
+    assert (found.status, asyncio.get_running_loop().time() - started) == (503, 65)
+    assert found.body == b"error trying to reach service: context deadline exceeded\n"
 
 
 async def test_a_transport_that_fails_makes_the_service_unreachable(caplog: pytest.LogCaptureFixture) -> None:

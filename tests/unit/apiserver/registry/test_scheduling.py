@@ -49,7 +49,7 @@ def test_a_class_does_not_change() -> None:
 
 @pytest.mark.parametrize("name", ["system-node-critical", "system-cluster-critical"])
 def test_a_system_priority_class_cannot_be_deleted(ask: Asker, name: str) -> None:
-    """Nobody can delete the priority classes of the system."""
+    """The priority classes of the system cannot be deleted."""
     code, refused = ask("DELETE", f"{CLASSES}/{name}")
     why = "this is a system priority class and cannot be deleted"
     assert (code, refused["message"]) == (403, f'priorityclasses.scheduling.k8s.io "{name}" is forbidden: {why}')

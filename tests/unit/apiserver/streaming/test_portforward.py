@@ -11,7 +11,7 @@ import pytest
 
 from pyctrl._pipes import Pipe, PipeConnection
 from pyctrl._spdy import SPDYConnection, SPDYStream
-from pyctrl._spdy.frames import Data, FrameReader
+from pyctrl._spdy.frames import Data, FrameReader, FrameWriter, SynStream
 from pyctrl._tasks import end
 from pyctrl._websocket import Message, MessageReader, Opcode, encode_frame
 from pyctrl._websocket_connection import WebSocketConnection, WebSocketTunnel
@@ -134,6 +134,25 @@ def test_half_a_pair_times_out() -> None:
             await client.open({"streamtype": "error", "port": "80", "requestid": "7"})
             assert b"error stream already assigned" in await error.received.read()
             assert await error.received.read() == b"(request=7) timed out waiting for streams"
+
+    run_virtual(main())
+
+
+def test_half_a_pair_ends_with_a_connection_that_breaks() -> None:
+    """After a client that sends nonsense, nothing waits for the other stream of its pair."""
+
+    async def main() -> None:
+        response, problems = ask(SPDY), []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
+        assert isinstance(response.body, Upgrade)
+        client, server = PipeConnection.pair()
+        serving = asyncio.ensure_future(response.body.serve(server))
+        await client.write(FrameWriter().encode(SynStream(1, {"streamtype": "data", "port": "80"})))
+        await asyncio.sleep(1)
+        await client.write(b"\xff" * 8)
+        await serving
+        await asyncio.sleep(60)
+        assert problems == []
 
     run_virtual(main())
 

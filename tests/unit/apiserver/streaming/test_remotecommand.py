@@ -108,7 +108,7 @@ def test_sizes_of_a_terminal_are_read_in_pieces() -> None:
         reader = TerminalSizeReader(queue)
         reader.feed(b'{"Width":1,"Height":2}\n{"Width":3,')
         assert await queue.next() == TerminalSize(1, 2)
-        reader.feed(b'"Height":4} {"Width":"x"} 7')
+        reader.feed(b'"Height":4} {"Width":"x"} {"Width":-1,"Height":2} {"Width":1,"Height":65536} 7')
         assert await queue.next() == TerminalSize(3, 4)
         queue.close()
         assert await queue.next() is None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from pyctrl.cli._dev.details_screen import error_tab, events_tab, owned_tab, title, yaml_tab
+from pyctrl.cli._dev.details_screen import error_tab, events_tab, owned_tab, pods_tab, title, yaml_tab
 from pyctrl.controller import Request
 from pyctrl.dev import (
+    ContainerDetails,
     Detection,
     ErrorReport,
     EventRow,
@@ -15,7 +16,9 @@ from pyctrl.dev import (
     LastRun,
     ObjectDetails,
     OwnedObject,
+    PodDetails,
     RunResult,
+    SessionRow,
     SourceLine,
 )
 
@@ -127,3 +130,30 @@ def test_the_yaml_of_a_deleted_object_is_missing() -> None:
     """The tab has the object as YAML, or says that it does not exist."""
     assert yaml_tab(details(), 80).plain == "kind: Box"
     assert yaml_tab(details(yaml=""), 80).plain == "The object does not exist."
+
+
+def test_pods_have_logs_and_what_clients_ran() -> None:
+    """A pod shows the latest commands with their results, and the end of each log, cut at the width."""
+    row = SessionRow(
+        container="db",
+        action="exec psql -c 'select 1'",
+        last="3 s ago",
+        result="exit code 1 after 20 ms",
+        is_failed=True,
+    )
+    log = ("starting", "a line that is longer than the width of the screen allows")
+    db = ContainerDetails(name="db", state="Running, 2 restarts", log=log)
+    sidecar = ContainerDetails(name="proxy", state="Completed", log=())
+    pod = PodDetails(name="web-1", phase="Running", containers=(db, sidecar), sessions=(row,))
+    assert (
+        pods_tab(details(pods=(pod,)), 44).plain
+        == """\
+web-1  Running
+  $ db  exec psql -c 'select 1'  3 s ago
+    exit code 1 after 20 ms
+  db  Running, 2 restarts
+    starting
+    a line that is longer than the width of…
+  proxy  Completed"""
+    )
+    assert pods_tab(details(), 40).plain == "It has no pods."

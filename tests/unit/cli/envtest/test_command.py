@@ -61,3 +61,15 @@ def test_controllers_are_chosen_by_name(run: Run, tmp_path: Path) -> None:
     told = run("envtest", "--controller-name", "gc", "--bin-dir", tmp_path)
     assert (told.code, told.out) == (1, "")
     assert "pyctrl: --controller-name gc: there is no such controller; there are " in told.err
+
+
+def test_a_script_is_checked_when_the_directory_is_written(run: Run, tmp_path: Path) -> None:
+    """kube-apiserver gets the absolute path of the script; a function that does not exist is one line."""
+    (tmp_path / "containers.py").write_text("def script(pod, container): return None\n")
+    assets = tmp_path / "assets"
+    assert run("envtest", "--pod-script", tmp_path / "containers.py:script", "--bin-dir", assets).code == 0
+    text = (assets / "kube-apiserver").read_text()
+    assert f"PYCTRL_ENVTEST_POD_SCRIPT={(tmp_path / 'containers.py').resolve()}:script" in text
+    told = run("envtest", "--pod-script", tmp_path / "containers.py:none", "--bin-dir", assets)
+    assert (told.code, told.out) == (1, "")
+    assert told.err.endswith("has no function 'none'\n")

@@ -32,7 +32,7 @@ async def test_a_namespace_gets_the_certificate(client: Client) -> None:
 
 
 async def test_a_change_is_reverted(client: Client) -> None:
-    """A certificate that somebody replaced is restored; annotations of others stay."""
+    """A replaced certificate is restored; annotations of other clients stay."""
     made = await wait_for(client, ConfigMap, KEY)
     await client.patch(made, MergePatch({"data": {"ca.crt": "x"}, "metadata": {"annotations": {"a": "b"}}}))
     restored = await wait_for(client, ConfigMap, KEY, lambda found: found.data == made.data)

@@ -50,7 +50,7 @@ async def test_lines_have_times() -> None:
 async def test_a_line_is_complete_at_its_end() -> None:
     """A partial line is not shown until its end is written or the container has ended."""
     log = ContainerLog()
-    log.stdout.write("a")
+    print("a", end="", file=log.stdout, flush=True)
     log.stderr.write("b\n")
     assert await read(log) == b"b\n"
     log.end()

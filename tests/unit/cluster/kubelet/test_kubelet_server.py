@@ -18,13 +18,16 @@ from pyctrl.client import (
     ExecResult,
     HttpRequest,
     MergePatch,
+    attach,
     exec_command,
     follow_logs,
+    port_forward,
     read_logs,
     wait_for,
+    wait_until_gone,
 )
 from pyctrl.cluster import Cluster, ExecProcess, Kubelet, Script
-from pyctrl.errors import ApiError, BadRequest, Forbidden, NotFound
+from pyctrl.errors import ApiError, BadRequest, Forbidden, NotFound, StreamBroken
 from pyctrl.kinds.core.v1 import Container, Pod
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding
 from pyctrl.testing import run_virtual
@@ -77,6 +80,8 @@ def test_a_script_that_raises_is_an_error_of_the_server() -> None:
         async with with_pod(Cluster(kubelet=Kubelet(script=script)), "postgres:18") as client:
             with pytest.raises(ApiError, match="error executing command in container: no database"):
                 await exec_command(client, DB, ["psql", "broken"])
+            with pytest.raises(ApiError, match="expected the parameter command at least once, got none"):
+                await exec_command(client, DB, [])
 
     run_virtual(main())
 
@@ -321,3 +326,44 @@ async def test_a_log_over_sockets() -> None:
             assert [await anext(lines) for _ in range(3)] == ["one", "", "two"]
             await client.delete(Pod, DB, grace_period_seconds=0)
             assert [line async for line in lines] == []
+
+
+def test_a_cluster_knows_what_was_run_in_a_pod() -> None:
+    """Commands have their times and exit codes, connections their ports, in the order in which they began."""
+
+    async def main() -> None:
+        cluster = Cluster(kubelet=Kubelet(script=script))
+        async with with_pod(cluster, "postgres:18") as client:
+            await exec_command(client, DB, ["psql", "x"])
+            await asyncio.sleep(5)
+            with pytest.raises(ApiError):
+                await exec_command(client, DB, ["psql", "broken"])
+            async with attach(client, DB):
+                await asyncio.sleep(1)
+                first, failed, attached = cluster.pod_sessions(DB)
+                assert (first.subresource, first.container, first.command) == ("exec", "a", ("psql", "x"))
+                assert (first.exit_code, first.error, first.ended) == (3, "", first.began)
+                assert (failed.began - first.began, failed.exit_code, failed.error) == (5, None, "no database")
+                assert (attached.subresource, attached.ended) == ("attach", None)
+            await client.delete(Pod, DB)
+            await wait_until_gone(client, Pod, DB)
+            assert attached.ended is not None
+            assert cluster.pod_sessions(DB) == ()
+
+    run_virtual(main())
+
+
+def test_a_refused_connection_is_a_session() -> None:
+    """A connection to a port at which nothing listens has its error."""
+
+    async def main() -> None:
+        cluster = Cluster(kubelet=Kubelet(script=script))
+        async with with_pod(cluster, "postgres:18") as client, port_forward(client, DB) as forwarder:
+            reader, _ = await forwarder.connect(5432)
+            with pytest.raises(StreamBroken):
+                await reader.read()
+            (refused,) = cluster.pod_sessions(DB)
+            assert (refused.subresource, refused.container, refused.port) == ("portforward", "", 5432)
+            assert "connection refused" in refused.error
+
+    run_virtual(main())

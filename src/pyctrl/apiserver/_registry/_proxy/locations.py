@@ -6,6 +6,7 @@ import ipaddress
 from typing import Any, NamedTuple
 
 from pyctrl.apiserver._errors import StatusError, bad_request, not_found, status_error
+from pyctrl.apiserver._proxy.round_tripper import ServiceUnreachable
 from pyctrl.apiserver._registry._pods.kubelet_connection import kubelet_address
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._storage.storage import Storage
@@ -14,19 +15,23 @@ __all__ = ["ResourceLocation", "locate_node", "locate_pod", "locate_service", "s
 
 
 class ResourceLocation(NamedTuple):
-    """Where a request is sent: to a port of a pod."""
+    """Where a request is sent: to a port of a pod, or to the kubelet of a node."""
 
     scheme: str
     host: str
     port: str  # "" for the default of the scheme
-    pod: str
-    node: str
+    pod: str  # "" for a kubelet
+    node: str  # "" for an address that is no pod's
 
     @property
     def address(self) -> str:
         """Host and port, as errors of Go's dialer show them."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port or ('443' if self.scheme == 'https' else '80')}"
+
+    def connection_refused(self) -> ServiceUnreachable:
+        """Return the error of an address at which nothing listens."""
+        return ServiceUnreachable(f"dial tcp {self.address}: connect: connection refused")
 
 
 def service_unavailable(message: str) -> StatusError:
@@ -83,7 +88,7 @@ def locate_node(storage: Storage, request: ResourceRequest) -> ResourceLocation:
     if not _is_proxyable(host := host.strip("[]")):
         raise bad_request("address not allowed")
     if port in ("", kubelet_port):
-        return ResourceLocation("https", host, kubelet_port, "", "")
+        return ResourceLocation("https", host, kubelet_port, "", name)
     return ResourceLocation(scheme or "http", host, port, "", "")
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from pyctrl._clock import now
+from pyctrl._headers import Headers
 from pyctrl.api import Key
 from pyctrl.client import Client, HttpRequest, HttpResponse, wait_for
 from pyctrl.cluster import Cluster, Kubelet, Script
@@ -19,12 +21,15 @@ PODS, SERVICES = "/api/v1/namespaces/default/pods", "/api/v1/namespaces/default/
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer with the request; /away and /here are redirects, /hangup is no answer."""
+    """Answer with the request; /away and /here are redirects, /hangup is no answer, /slow is a stream, /echo echoes."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode()
     length = next((int(line[16:]) for line in head.split("\r\n") if line.startswith("Content-Length: ")), 0)
     body = head.encode() + await reader.readexactly(length)
     path = head.split(" ")[1]
     if path == "/hangup":
+        return
+    if path in ("/slow", "/echo"):
+        await (stream(writer) if path == "/slow" else echo(reader, writer))
         return
     if path in ("/away", "/here"):
         target = b"http://elsewhere/x" if path == "/away" else b"/other/?a=b"
@@ -33,6 +38,22 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         writer.write(b"HTTP/1.1 200 OK\r\nX-Own: 1\r\nTransfer-Encoding: chunked\r\n\r\n")
         writer.write(b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
     await writer.drain()
+
+
+async def stream(writer: asyncio.StreamWriter) -> None:
+    """Answer with one line each minute."""
+    writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for number in range(3):
+        writer.write(b"2\r\n%d\n\r\n" % number)
+        await asyncio.sleep(60)
+    writer.write(b"0\r\n\r\n")
+
+
+async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Switch protocols, and send everything back."""
+    writer.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+    while data := await reader.read(100):
+        writer.write(data)
 
 
 @asynccontextmanager
@@ -77,6 +98,54 @@ async def test_a_request_reaches_the_pod(path: str) -> None:
     assert f"X-Forwarded-Uri: {path}/a/b%20c" in head
     assert "authorization" not in head.lower()
     assert body == "hello"
+
+
+async def test_a_stream_arrives_while_it_is_written() -> None:
+    """It has no time limit."""
+    async with serving() as client:
+        request, started, received = HttpRequest(method="GET", path=f"{PODS}/p/proxy/slow", timeout=None), now(), []
+        async with client.connection.transport.stream(request) as response:
+            async for chunk in response.chunks():
+                received.append((chunk, round((now() - started).total_seconds())))
+    assert received == [(b"0\n", 0), (b"1\n", 60), (b"2\n", 120)]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_connection_can_be_upgraded(method: str) -> None:
+    """The connection then carries what client and pod send."""
+    async with serving() as client:
+        headers = Headers([("Connection", "Upgrade"), ("Upgrade", "echo")])
+        request = HttpRequest(method=method, path=f"{SERVICES}/s:80/proxy/echo", headers=headers)
+        async with client.connection.transport.stream(request) as connection:
+            assert connection.status == 101
+            assert connection.headers["Upgrade"] == "echo"
+            chunks = connection.chunks()
+            await connection.write(b"hello")  # type: ignore[attr-defined]
+            assert await anext(chunks) == b"hello"
+        for path, answer in (("other", 500), ("hangup", 500)):
+            request = HttpRequest(method=method, path=f"{PODS}/p/proxy/{path}", headers=headers)
+            async with client.connection.transport.stream(request) as response:
+                assert response.status == answer
+
+
+async def test_headers_may_be_repeated() -> None:
+    """All of them reach the pod; those of the connection do not."""
+    headers = Headers(
+        [("X-A", "1"), ("X-A", "2"), ("Connection", "x-b"), ("X-B", "3"), ("X-Forwarded-For", "10.0.0.9")]
+    )
+    async with serving() as client:
+        request = HttpRequest(method="GET", path=f"{PODS}/p/proxy/a", headers=headers)
+        head = (await client.connection.transport.request(request)).body.decode()
+    assert "X-A: 1\r\nX-A: 2\r\n" in head
+    assert "X-B" not in head
+    assert "X-Forwarded-For: 10.0.0.9\r\n" in head
+
+
+async def test_paths_are_cleaned() -> None:
+    """As by kube-apiserver, which joins them with the location; a trailing slash stays."""
+    async with serving() as client:
+        body = (await ask(client, "GET", f"{PODS}/p/proxy/a/../b/./(c)/")).body
+        assert body.startswith(b"GET /b/%28c%29/ HTTP/1.1\r\n")
 
 
 async def test_the_root_ends_with_a_slash() -> None:
