@@ -25,7 +25,7 @@ OLD: dict[str, Any] = {"metadata": {"generation": 3, "annotations": {"a": "b"}},
     ],
 )
 def test_the_generation_counts_changes_of_the_spec(
-    change: dict[str, Any], options: dict[str, bool], generation: int
+    change: dict[str, Any], options: dict[str, Any], generation: int
 ) -> None:
     """Changes of metadata and status increment the generation only for some kinds."""
     new = {**OLD, "metadata": dict(OLD["metadata"]), **change}

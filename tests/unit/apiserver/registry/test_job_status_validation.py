@@ -9,12 +9,12 @@ import pytest
 from pyctrl.apiserver._registry.job_status_validation import validate_job_status
 
 START, END = "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"
-INDEXED = {"completionMode": "Indexed", "completions": 5, "parallelism": 2, "backoffLimitPerIndex": 1}
+INDEXED: dict[str, Any] = {"completionMode": "Indexed", "completions": 5, "parallelism": 2, "backoffLimitPerIndex": 1}
 
 
-def refused(new: dict[str, Any], old: dict[str, Any] | None = None, **spec: Any) -> list[str]:
+def refused(new: dict[str, Any], old: dict[str, Any] | None = None, spec: dict[str, Any] | None = None) -> list[str]:
     """Return the errors of a status as texts, each with its field."""
-    jobs = ({"spec": spec, "status": status} for status in (new, old or {}))
+    jobs = ({"spec": spec or {}, "status": status} for status in (new, old or {}))
     return [f"{each.field}: {each.message}" for each in validate_job_status(*jobs)]
 
 
@@ -78,13 +78,13 @@ def test_a_finished_job_has_no_pods_and_both_times(change: dict[str, Any], expec
 def test_indexes_are_increasing_intervals(text: str, expected: str) -> None:
     """Completed and failed indexes are intervals in increasing order, below the completions."""
     for key in ("completedIndexes", "failedIndexes"):
-        found = refused({key: text}, **INDEXED)
+        found = refused({key: text}, spec=INDEXED)
         assert found == [] if not expected else f"error parsing {key}: " in found[0] and expected in found[0]
 
 
 def test_an_index_has_one_outcome() -> None:
     """An index that is both completed and failed is refused."""
-    found = refused({"completedIndexes": "0-2", "failedIndexes": "2-3"}, **INDEXED)
+    found = refused({"completedIndexes": "0-2", "failedIndexes": "2-3"}, spec=INDEXED)
     assert found == [
         'status.failedIndexes: Invalid value: "2-3": failedIndexes and completedIndexes overlap at index: 2'
     ]
