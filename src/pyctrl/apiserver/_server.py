@@ -179,8 +179,7 @@ class ApiServer:
         #: Components of the control plane that run, `scheduler` and `controller-manager`; see ComponentStatuses.
         self.components: set[str] = set() if self._kubernetes is None else self._kubernetes.component_statuses.running
         self._fairness = None if is_extension else PriorityAndFairness(self.storage)
-        self._documents = self._new_documents()
-        self._audit = audit
+        self._documents, self._audit = self._new_documents(), audit
 
     def _load(self, rest: RESTStorage) -> None:
         self.storage.load()
