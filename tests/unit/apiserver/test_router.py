@@ -19,6 +19,9 @@ from tests.unit.apiserver._kit import CONFIGMAPS, Asker
         ("GET", "/apis/nosuch.io/v1/things", 404),
         ("GET", f"{CONFIGMAPS}/a/nosuch", 404),
         ("GET", "/nosuch", 404),
+        ("GET", "//api/v1", 404),
+        ("HEAD", "/openid/v1/jwks", 405),
+        ("POST", f"{CONFIGMAPS.replace('configmaps', 'pods')}/p/exec?dryRun=All", 400),
     ],
 )
 def test_what_is_not_served(ask: Asker, method: str, path: str, code: int) -> None:
