@@ -59,7 +59,8 @@ def _is_protected(definition: Mapping[str, JSON]) -> bool:
 
 
 def _annotation(definition: Mapping[str, JSON]) -> str:
-    return (definition["metadata"].get("annotations") or {}).get(_ANNOTATION, "")
+    text: str = (definition["metadata"].get("annotations") or {}).get(_ANNOTATION, "")
+    return text
 
 
 def _state(definition: Mapping[str, JSON]) -> _ApprovalState:

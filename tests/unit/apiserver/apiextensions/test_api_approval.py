@@ -14,6 +14,7 @@ from tests.unit.apiserver._objects import complaints, create, definition, update
 ANNOTATION = "api-approved.kubernetes.io"
 FIELD = f"metadata.annotations[{ANNOTATION}]"
 REQUIRED = f'protected groups must have approval annotation "{ANNOTATION}"'
+START = 'starting with "unapproved"'
 POLICY = "see https://github.com/kubernetes/enhancements/pull/1111"
 
 
@@ -59,8 +60,7 @@ def test_other_groups_need_no_approval() -> None:
         (None, f"{FIELD}: Required value: {REQUIRED}, {POLICY}"),
         (
             "yes",
-            f'{FIELD}: Invalid value: "yes": {REQUIRED} with either a URL or a reason starting with "unapproved", '
-            f"{POLICY}",
+            f'{FIELD}: Invalid value: "yes": {REQUIRED} with either a URL or a reason {START}, {POLICY}',
         ),
     ],
 )
