@@ -217,3 +217,48 @@ async def test_finalizers_outlive_no_definition(client: Client, namespace: str) 
 
     with pytest.raises(NotFound):
         await client.delete(definition)
+
+
+async def test_any_key_is_taken_where_none_is_declared(client: Client, namespace: str) -> None:
+    """Objects without properties lose their keys, items of a list that preserves unknown fields keep them.
+
+    The creator owns the keyed list itself, too.
+    """
+    kind, item = widget_kind(namespace), {"type": "object", "properties": {"name": {"type": "string"}}}
+    keyed = {**item, "required": ["name"]}
+    lists = {
+        "plain": {"type": "array", "items": {"type": "object"}},
+        "kept": {"type": "array", "items": item, "x-kubernetes-preserve-unknown-fields": True},
+        "keyed": {
+            "type": "array",
+            "items": keyed,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"],
+        },
+    }
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": lists}}}
+    async with installed(client, kind, schema):
+        spec = {"plain": [{"a": 1}], "kept": [{"name": "b", "any": {"c": 1}}], "keyed": [{"name": "d"}]}
+        made = await client.create(widget(kind, namespace, **spec))
+        assert made["spec"] == {**spec, "plain": [{}]}
+        (entry,) = made.metadata.managed_fields
+        assert entry["fieldsV1"]["f:spec"]["f:keyed"] == {".": {}, 'k:{"name":"d"}': {".": {}, "f:name": {}}}
+
+
+async def test_a_group_of_kubernetes_needs_an_approval(client: Client, namespace: str) -> None:
+    """The definition is refused without the annotation; with it, a condition says that the API is approved."""
+    definition = definition_of(GroupVersionKind(f"{namespace}.k8s.io", "v1", "Widget"))
+    with pytest.raises(Invalid, match="protected groups must have approval annotation"):
+        await client.create(definition)
+    definition.metadata.annotations = {"api-approved.kubernetes.io": "https://example.com/pull/1"}
+    await client.create(definition)
+
+    def approval(found: CustomResourceDefinition) -> list[str]:
+        wanted = "KubernetesAPIApprovalPolicyConformant"
+        return [each.message or "" for each in found.status.conditions if each.type == wanted]
+
+    try:
+        found = await wait_for(client, CustomResourceDefinition, definition.key, lambda crd: bool(approval(crd)))
+        assert approval(found) == ["approved in https://example.com/pull/1"]
+    finally:
+        await client.delete(CustomResourceDefinition, definition.key)

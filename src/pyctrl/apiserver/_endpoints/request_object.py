@@ -37,8 +37,13 @@ def decode_as_resource(
     *,
     is_applied: bool = False,
 ) -> None:
-    """Decode and default an object in place, as the resource of the request."""
-    validation, warnings = options.field_validation, request.warnings
+    """Decode and default an object in place, as the resource of the request.
+
+    Args:
+        is_applied: The object is the result of a server-side apply. Fields that its schema does not have were refused
+            before, or are dropped in silence.
+    """
+    validation, warnings = "Ignore" if is_applied else options.field_validation, request.warnings
     request.decoded_fields = request.resource.decode(
         obj, field_validation=validation, warnings=warnings, duplicates=duplicates, is_applied=is_applied
     )

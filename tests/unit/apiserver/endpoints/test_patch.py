@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
+from tests.unit.apiserver._objects import GROUP, definition, spec_schema, thing
 
 
 def test_a_patch_may_carry_the_version_it_is_for(ask: Asker) -> None:
@@ -25,3 +26,16 @@ async def test_an_apply_that_changes_nothing_keeps_the_version(ask: Asker) -> No
     assert code == 201
     await asyncio.sleep(2)
     assert ask("PATCH", f"{CONFIGMAPS}/a", applied, headers=APPLY, fieldManager="m") == (200, first)
+
+
+def test_an_apply_drops_the_keys_of_an_object_without_properties(ask: Asker) -> None:
+    """Such an object may have any keys in an apply configuration, also with strict validation of fields."""
+    schema = spec_schema({"items": {"type": "array", "items": {"type": "object"}}})
+    assert ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition(schema))[0] == 201
+    path = f"/apis/{GROUP}/v1/namespaces/default/things"
+    code, applied = ask(
+        "PATCH", f"{path}/a", thing({"items": [{"any": 1}]}), headers=APPLY, fieldManager="m", fieldValidation="Strict"
+    )
+    assert (code, applied["spec"]) == (201, {"items": [{}]})
+    undeclared = thing({"any": 1})
+    assert ask("PATCH", f"{path}/a", undeclared, headers=APPLY, fieldManager="m", fieldValidation="Ignore")[0] == 500
