@@ -239,7 +239,7 @@ async def test_any_key_is_taken_where_none_is_declared(client: Client, namespace
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": lists}}}
     async with installed(client, kind, schema):
         spec = {"plain": [{"a": 1}], "kept": [{"name": "b", "any": {"c": 1}}], "keyed": [{"name": "d"}]}
-        made = await client.create(widget(kind, namespace, **spec))
+        made = await client.create(Unstructured.new(kind, name="a", namespace=namespace, spec=spec))
         assert made["spec"] == {**spec, "plain": [{}]}
         (entry,) = made.metadata.managed_fields
         assert entry["fieldsV1"]["f:spec"]["f:keyed"] == {".": {}, 'k:{"name":"d"}': {".": {}, "f:name": {}}}
