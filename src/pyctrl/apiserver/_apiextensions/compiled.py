@@ -220,9 +220,7 @@ class _CompiledObject:
             fields=_LEAF if self._node.atomic or not kinds else fields,
             scalars=[(key, *rule) for key, rule in rules.items() if rule is not ANY_STRING],
             parts=[
-                (key, "f:" + key, decode)
-                for key, decode in decoders.items()
-                if not _is_boolean(nodes[key], kinds[key])
+                (key, "f:" + key, decode) for key, decode in decoders.items() if not _is_boolean(nodes[key], kinds[key])
             ],
         )
 
