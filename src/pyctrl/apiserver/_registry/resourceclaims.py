@@ -57,7 +57,7 @@ def _default_slice(obj: Object) -> None:
                 taint["timeAdded"] = timestamp()
 
 
-def _prepare_slice(new: Object, _old: Object | None) -> None:
+def _drop_disabled(new: Object, _old: Object | None) -> None:
     """Drop the fields of features that are off by default in Kubernetes 1.36."""
     for device in new["spec"].get("devices") or ():
         device.pop("nodeAllocatableResourceMappings", None)
@@ -93,6 +93,7 @@ RESOURCES: Final = (
         group=_GROUP,
         kind="DeviceClass",
         strategy=Strategy(
+            returns_deleted_object=True,
             has_generation=True,
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             validates=(validate_device_class,),
@@ -102,6 +103,7 @@ RESOURCES: Final = (
         group=_GROUP,
         kind="ResourceClaim",
         strategy=Strategy(
+            returns_deleted_object=True,
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             defaults=(_default_claim,),
             validates=(validate_claim,),
@@ -113,6 +115,7 @@ RESOURCES: Final = (
         group=_GROUP,
         kind="ResourceClaimTemplate",
         strategy=Strategy(
+            returns_deleted_object=True,
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             defaults=(_default_claim_template,),
             validates=(validate_claim_template,),
@@ -122,11 +125,12 @@ RESOURCES: Final = (
         group=_GROUP,
         kind="ResourceSlice",
         strategy=Strategy(
+            returns_deleted_object=True,
             has_generation=True,
             on_update=(MetadataCheck.CHANGE,),
             fields=fields_at("spec.nodeName", "spec.driver"),
             defaults=(_default_slice,),
-            prepares=(_prepare_slice,),
+            drops=(_drop_disabled,),
             validates=(validate_slice,),
         ),
         cells=_slice_cells,
