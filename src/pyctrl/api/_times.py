@@ -1,4 +1,4 @@
-"""Text of Kubernetes times, and the current time. The types of fields with them are in `_values`, which needs pydantic."""
+"""Text of Kubernetes times, and the current time. Types of fields with times are in `_values`, which needs pydantic."""
 
 from __future__ import annotations
 
