@@ -14,6 +14,7 @@ __all__ = [
     "MetadataCheck",
     "finalizer_warnings",
     "validate_annotations",
+    "validate_finalizer",
     "validate_labels",
     "validate_metadata",
     "validate_metadata_update",
@@ -184,9 +185,18 @@ def _qualified_finalizers(metadata: Mapping[str, JSON]) -> Iterator[FieldError]:
 
 def _standard_finalizers(metadata: Mapping[str, JSON]) -> Iterator[FieldError]:
     for index, finalizer in enumerate(metadata.get("finalizers") or ()):
-        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
-            why = "name is neither a standard finalizer name nor is it fully qualified"
-            yield invalid_value(f"metadata.finalizers[{index}]", finalizer, why)
+        yield from _standard_finalizer(finalizer, f"metadata.finalizers[{index}]")
+
+
+def _standard_finalizer(finalizer: str, path: str) -> Iterator[FieldError]:
+    if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+        yield invalid_value(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified")
+
+
+def validate_finalizer(finalizer: str, path: str) -> Iterator[FieldError]:
+    """Check a finalizer that is not in metadata: its form, and that it is Kubernetes' own or has a domain."""
+    yield from (invalid_value(path, finalizer, why) for why in names.qualified_name(finalizer))
+    yield from _standard_finalizer(finalizer, path)
 
 
 def _added_finalizers(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:

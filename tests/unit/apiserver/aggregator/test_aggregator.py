@@ -84,6 +84,20 @@ async def test_a_server_is_checked_every_thirty_seconds() -> None:
         assert (await condition(server))["reason"] == "FailedDiscoveryCheck"
 
 
+async def test_a_server_that_becomes_unavailable_has_stale_documents() -> None:
+    """At once, not only with the next fetch of its documents."""
+    remote = Remote()
+    server = extended(remote)
+    async with server.running():
+        await until_available(server)
+        remote.why_down = "EOF"
+        await until_available(server, "False")
+        await asyncio.sleep(0)
+        _, found = await get(server, "/apis", AGGREGATED)
+        (group,) = [each for each in found["items"] if each["metadata"]["name"] == GROUP]
+        assert group["versions"] == [{"version": "v1", "freshness": "Stale"}]
+
+
 async def test_a_change_of_the_service_is_noticed_at_once() -> None:
     """An APIService becomes available when its service is created."""
     remote = Remote()

@@ -170,6 +170,18 @@ async def test_what_a_kubelet_refuses(method: str, path: str, answer: tuple[int,
         assert (found.status, found.body.decode()) == answer
 
 
+async def test_a_kubelet_knows_the_pods_of_its_node_only() -> None:
+    """Those of other nodes do not exist for it."""
+    async with Cluster(nodes=2) as cluster, cluster.client() as client:
+        spec = {"nodeName": "node-1", "containers": [{"name": "c", "image": "i"}]}
+        await client.create(Pod.from_wire({"metadata": {"name": "p", "namespace": "default"}, "spec": spec}))
+        pod = await wait_for(client, Pod, Key("default", "p"), lambda each: each.status.phase == "Running")
+        pod.spec.node_name = "node-2"
+        other = Kubelets(client, pod)
+        assert (await other.read("/pods"))["items"] == []
+        assert (await other.ask("GET", "/containerLogs/default/p/c")).status == 404
+
+
 async def test_a_node_without_a_kubelet() -> None:
     """Nothing listens there, nor at another port of a simulated node."""
     async with serving() as kubelet:
