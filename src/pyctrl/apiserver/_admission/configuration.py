@@ -154,7 +154,7 @@ def _event_rate_limit(configuration: AdmissionConfiguration, value: _JSON) -> Ad
     limits = value.get("limits") or []
     found = tuple(
         EventLimit(
-            type=each.get("type") or "",
+            type=cast(LimitType, each.get("type") or ""),  # checked below
             qps=each.get("qps") or 0,
             burst=each.get("burst") or 0,
             cache_size=each.get("cacheSize") or 0,

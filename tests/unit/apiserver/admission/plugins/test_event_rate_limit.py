@@ -27,8 +27,8 @@ def write(ask: Asker, name: str, *, namespace: str = "default", obj: str = "p", 
     """Create an Event; return the code and the message of an error."""
     involved = {"kind": "Pod", "namespace": namespace, "name": obj}
     body: dict[str, Any] = {"metadata": {"name": name}, "involvedObject": involved, "source": {"component": "c"}}
-    options = {"dryRun": query} if query else {}
-    code, answer = ask("POST", f"/api/v1/namespaces/{namespace}/events", body, **options)
+    path = f"/api/v1/namespaces/{namespace}/events"
+    code, answer = ask("POST", path, body, dryRun=query) if query else ask("POST", path, body)
     return code, answer.get("message", "") if code >= 400 else ""
 
 
