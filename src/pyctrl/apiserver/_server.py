@@ -169,8 +169,7 @@ class ApiServer:
         self._request_authenticator, access.authenticator.anonymous_auth = request_authenticator, anonymous_auth
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
         plugins = enabled_plugins(enable_admission_plugins, disable_admission_plugins)
-        configuration = admission_configuration or AdmissionConfiguration()
-        admission = AdmissionChain() if is_extension else self._admission(random, client, plugins, configuration)
+        admission = self._admission(random, client, plugins, admission_configuration)
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
         authorizer, escalation = access.authorizer, access.escalation
@@ -211,8 +210,10 @@ class ApiServer:
         random: Random,
         client: WebhookClient,
         enabled: Collection[str],
-        configuration: AdmissionConfiguration,
+        configuration: AdmissionConfiguration | None,
     ) -> AdmissionChain:
+        if not isinstance(self.registry, ResourceRegistry):
+            return AdmissionChain()  # of an extension API server
         return default_admission_chain(
             self.storage,
             self.registry,
@@ -221,7 +222,7 @@ class ApiServer:
             self._conversions,
             self._access.authorizer,
             enabled,
-            configuration,
+            configuration or AdmissionConfiguration(),
         )
 
     @property
