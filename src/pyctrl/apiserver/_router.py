@@ -80,7 +80,7 @@ class Router:
             raise method_not_allowed()
         if target.name and resource.namespaced and not target.namespace:
             raise resource_not_served()
-        if target.subresource in _CONNECTS and not resource.is_custom and "dryRun" in request.query.first:
+        if target.subresource in _CONNECTS and not resource.is_custom and request.query.has("dryRun"):
             raise bad_request("dryRun is not supported")
         return handler
 
