@@ -16,7 +16,6 @@ from pyctrl.apiserver._endpoints.update import UpdatedObject
 from pyctrl.apiserver._errors import (
     Response,
     UndecodableBody,
-    bad_request,
     conflict,
     internal_error,
     invalid,
@@ -108,11 +107,7 @@ class ScaleREST:
 
     def _configuration(self, request: ResourceRequest) -> dict[str, Any]:
         """Decode and check the body of an apply."""
-        patch = decode_apply(request)
-        if (patch.get("kind"), patch.get("apiVersion")) != (SCALE.kind, API_VERSION):
-            raise bad_request(f"invalid object type: {patch.get('apiVersion', '')}, Kind={patch.get('kind', '')}")
-        if metadata_of(patch, request.resource).get("managedFields"):
-            raise bad_request("metadata.managedFields must be nil")
+        patch = decode_apply(request, SCALE)
         check_configuration(patch, self._type)
         return patch
 
