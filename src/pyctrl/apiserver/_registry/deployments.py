@@ -27,6 +27,7 @@ from pyctrl.apiserver._registry.pod_templates import (
 from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at, generation_differs
 from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of, selector_of, spec_of, status_of
+from pyctrl.apiserver._resources.deletion_strategy import GarbageCollectionPolicy
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -206,6 +207,7 @@ RESOURCES: Final = (
         kind="ReplicationController",
         strategy=Strategy(
             has_generation=True,
+            garbage_collection=GarbageCollectionPolicy.ORPHAN_DEPENDENTS,
             fields=fields_at("status.replicas", zero="0"),
             defaults=(_default_replication_controller,),
             prepares=(prepare_template,),
