@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, TypeAlias
 
 from pyctrl.apiserver._schema.schema import SchemaNode
@@ -17,13 +17,13 @@ NUMBERS = (0, -1, 1, 65536, 2147483647, 2147483648)
 QUANTITIES = ("0", "-1", "1.5", "abc", "100Gi", 3)
 TIMES = ("", "yesterday", "2021-01-01T00:00:00Z")
 ADDED_DEPTH = 2  # of fields that the base object does not have
-_SKIPPED = (("status",), ("metadata", "managedFields"), ("metadata", "namespace"), ("metadata", "selfLink"))
+NEVER_CHANGED = (("status",), ("metadata", "managedFields"), ("metadata", "namespace"), ("metadata", "selfLink"))
 
 
-def mutations(node: SchemaNode, base: JSON) -> Iterator[Mutation]:
-    """Yield every mutation of an object."""
+def mutations(node: SchemaNode, base: JSON, skipped: Collection[_Place] = NEVER_CHANGED) -> Iterator[Mutation]:
+    """Yield every mutation of an object, but not of the skipped fields."""
     for path, value in _mutations(node, base, ()):
-        if path[:1] not in _SKIPPED and path[:2] not in _SKIPPED:
+        if path[:1] not in skipped and path[:2] not in skipped:
             yield Mutation(path, value)
 
 

@@ -101,7 +101,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _embedded(home: Path) -> Iterator[Path]:
     """Serve a cluster without nodes; yield its kubeconfig."""
     config = home / "pyctrl.kubeconfig"
+    (home / "tokens.csv").write_text('admin-token,admin,admin,"system:masters"\n')  # the user of control_plane
     flags = ["--no-kubelet", "--authorization-mode", "RBAC", "--write-kubeconfig", str(config)]
+    flags += ["--token-auth-file", str(home / "tokens.csv"), "--enable-admission-plugins", "ServiceAccount"]
     command = [sys.executable, "-m", "pyctrl", "apiserver", *flags]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

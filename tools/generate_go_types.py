@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,7 +97,7 @@ def _add_package(found: dict[str, Any], package: str, source: str, shared: set[s
             is_value = each.type in ("resource.Quantity", "intstr.IntOrString")  # structs, which omitempty never omits
             if "omitzero" not in options and (is_value or "omitempty" not in options):
                 found["written"].append(place)
-            if shown := _shown(bare, aliases, shared, version):
+            if shown := _shown(bare, aliases, shared, version) or _shown_map(bare, aliases, structs.keys(), version):
                 found["named"][place] = shown
 
 
@@ -119,6 +119,15 @@ def _shown(kind: str, aliases: set[str], shared: set[str], version: str) -> str:
     if package == "types":
         return f"{prefix}types.{name}"
     return f"{prefix}v1.{name}" if dot and name in shared else ""
+
+
+def _shown_map(kind: str, aliases: set[str], structs: Collection[str], version: str) -> str:
+    """Return a map whose keys are of a named type as decoding errors have it; "" for other types."""
+    found = re.fullmatch(r"map\[(\w+)\](.+)", kind)
+    if found is None or found[1] not in aliases:
+        return ""
+    item = f"{version}.{found[2]}" if found[2] in structs or found[2] in aliases else found[2]
+    return f"map[{version}.{found[1]}]{item}"
 
 
 def _internal(modules: Path) -> dict[str, list[list[str]]]:

@@ -29,22 +29,55 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pyctrl.apiserver import ApiServer
+from pyctrl.apiserver._registry.resource_registry import builtin_components
 from pyctrl.testing._cluster.control_plane import control_plane
-from tests.conformance._sweep import JSON, Case, Request, Response, Send, Sweep, Target, targets
-from tests.conformance._sweep_samples import cases_of, choose_sample, sender_of, targets_of, write_sample
-from tools._sweep_mutations import mutations
+from tests.conformance._sweep import JSON, MERGES, Case, Request, Response, Send, Sweep, Target, parts, targets
+from tests.conformance._sweep_samples import bases_of, cases_of, choose_sample, sender_of, targets_of, write_sample
+from tools._sweep_mutations import NEVER_CHANGED, mutations
 from tools._sweep_report import Report
 
 OBJECTS = Path(__file__).parent / "sweep_objects"
 KNOWN = "known_differences.yaml"
+PARTS = "subresources.yaml"
+PANICKED = 0  # the code of a request that kube-apiserver ended without an answer; such answers are not recorded
 SHARE_UPDATED, SHARE_APPLIED = 0.5, 0.04  # of the mutations that are created, too
+SHARE_PATCHED = 0.1  # of the mutations of a subresource that is updated
+POSTED = ("binding", "eviction", "token")  # subresources that are created
 
 
 def read_targets(kinds: Sequence[str]) -> list[Target]:
     """Return the base objects of the kinds, or of all kinds."""
-    files = sorted(each for each in OBJECTS.glob("*.yaml") if each.name != KNOWN)
+    files = sorted(each for each in OBJECTS.glob("*.yaml") if each.name not in (KNOWN, PARTS))
     found = targets([each for file in files for each in yaml.safe_load_all(file.read_text())])
     return [each for each in found if not kinds or each.body["kind"] in kinds]
+
+
+def read_parts(found: Sequence[Target]) -> list[JSON]:
+    """Return the bodies for subresources of the base objects."""
+    chosen = {each.name for each in found}
+    return [each for each in yaml.safe_load((OBJECTS / PARTS).read_text()) if each["of"] in chosen]
+
+
+def plan_part(target: Target, random: Random, limit: int) -> list[Case]:
+    """Return the requests for a subresource, those of the unchanged body first."""
+    group, _, version = target.body["apiVersion"].rpartition("/")
+    components = builtin_components()
+    _, api, *above = target.collection.split("/")
+    document = f"core_{above[0]}" if api == "api" else "_".join(above[:2])  # also has the bodies of other groups
+    schema = components.kind(document, group, version, target.body["kind"])
+    assert schema is not None, f"{target.name} has no schema"
+    found = mutations(schema, target.body, skipped=(("metadata",),) if target.is_part else NEVER_CHANGED)
+    chosen = list(
+        {json.dumps(each): each for each in found if not target.is_part or each.path[0] in target.body}.values()
+    )
+    if len(chosen) > limit:
+        chosen = sorted(random.sample(chosen, limit), key=lambda each: list(map(str, each.path)))
+    verbs = ("create",) if target.subresource in POSTED else ("update", "apply", *MERGES)
+    plan = [Case(target, verb, None) for verb in verbs]
+    for each in chosen:
+        plan.append(Case(target, verbs[0], each))
+        plan += [Case(target, verb, each) for verb in verbs[1:] if random.random() < SHARE_PATCHED]
+    return plan
 
 
 def plan_cases(target: Target, server: ApiServer, random: Random, limit: int) -> list[Case]:
@@ -75,17 +108,20 @@ def http_sender(session: aiohttp.ClientSession, url: str, context: ssl.SSLContex
         data = None
         if request.body is not None:
             headers["Content-Type"] = request.media_type
-            data = json.dumps(request.body).encode()
-        async with session.request(
-            request.method, url + request.path, params=dict(request.query), data=data, headers=headers, ssl=context
-        ) as answer:
-            raw = await answer.read()
-            warnings = sorted(answer.headers.getall("Warning", []))
-            try:
-                body = json.loads(raw)
-            except ValueError:
-                body = raw.decode()
-            return Response(answer.status, warnings, body)
+            data = json.dumps(request.body, separators=(",", ":")).encode()  # as Go clients do
+        try:
+            async with session.request(
+                request.method, url + request.path, params=dict(request.query), data=data, headers=headers, ssl=context
+            ) as answer:
+                raw = await answer.read()
+        except aiohttp.ServerDisconnectedError:
+            return Response(PANICKED, [], "")
+        warnings = sorted(answer.headers.getall("Warning", []))
+        try:
+            body = json.loads(raw)
+        except ValueError:
+            body = raw.decode()
+        return Response(answer.status, warnings, body)
 
     return send
 
@@ -102,17 +138,20 @@ async def record(arguments: argparse.Namespace, url: str, token: str, ca_file: P
     server, random = ApiServer(random=Random(1)), Random(arguments.seed)
     found = read_targets(arguments.kinds)
     plan = [case for each in found for case in plan_cases(each, server, random, arguments.limit)]
+    bodies = read_parts(found)
+    subresources = list(parts(bodies, {each.name: each for each in found}))
+    plan += [case for each in subresources for case in plan_part(each, random, arguments.limit)]
     context = ssl.create_default_context(cafile=ca_file)
     async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session:
         sweep = Sweep(http_sender(session, url, context))
-        await set_up(sweep, found)
+        await set_up(sweep, [*found, *subresources])
         answers = await sweep.answers(plan)
     rows = [
         [case.target.name, case.verb, case.mutation and list(case.mutation), answer]
         for case, answer in zip(plan, answers, strict=True)
-        if answer is not None
+        if answer is not None and answer.get("code") != PANICKED
     ]
-    arguments.answers.write_text(json.dumps({"bases": [each.body for each in found], "answers": rows}))
+    arguments.answers.write_text(json.dumps({"bases": [each.body for each in found], "parts": bodies, "answers": rows}))
     print(len(rows), "answers")
 
 
@@ -120,7 +159,7 @@ async def compare(recorded: JSON, arguments: argparse.Namespace) -> Report:
     """Send the recorded requests to the embedded server and compare the answers."""
     cases, wanted = cases_of(recorded, arguments.kinds)
     sweep = Sweep(sender_of(ApiServer(random=Random(1))))
-    await set_up(sweep, targets_of(cases))
+    await set_up(sweep, bases_of(recorded, targets_of(cases)))
     report = Report(yaml.safe_load((OBJECTS / KNOWN).read_text()))
     for case, expected, got in zip(cases, wanted, await sweep.answers(cases), strict=True):
         report.add(case, expected, got)

@@ -17,13 +17,23 @@ Path_: TypeAlias = Sequence[str | int]
 Send: TypeAlias = Callable[["Request"], Awaitable["Response"]]
 
 FIELD_MANAGER = "sweep"
+MERGES = ("merge-patch", "strategic-merge-patch")  # verbs that send the part that they write only
 _PARALLEL = 8
 _DISCOVERY = Path(__file__).parents[2] / "src/pyctrl/_schemas/discovery.json"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_VERSION = re.compile(r"(ResourceVersion in (?:record \(|object meta: ))\d+")
+_PATCHED = re.compile(r'Invalid value: "\{.*\}": ', re.DOTALL)  # a whole object, with its versions and times
 _KEY = re.compile(r"Key: /[^,]+")
-_VOLATILE = frozenset(("resourceVersion", "managedFields", "selfLink"))
+_VOLATILE = frozenset(("resourceVersion", "managedFields", "selfLink", "token"))
 _TIMES = frozenset(
-    ("creationTimestamp", "deletionTimestamp", "lastTransitionTime", "lastUpdateTime", "lastPhaseTransitionTime")
+    (
+        "creationTimestamp",
+        "deletionTimestamp",
+        "lastTransitionTime",
+        "lastUpdateTime",
+        "lastPhaseTransitionTime",
+        "expirationTimestamp",
+    )
 )
 _NAMED_BY_SPEC = ("CustomResourceDefinition", "APIService", "IPAddress")
 _ALLOCATED = {"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"}
@@ -70,17 +80,24 @@ class Mutation(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A base object and where it is."""
+    """A base object, or a body for one of its subresources, and where it is."""
 
     name: str
     body: JSON
     collection: str
     namespace: str
+    subresource: str = ""
 
     @property
     def path(self) -> str:
-        """The path of the object."""
-        return f"{self.collection}/{self.body['metadata']['name']}"
+        """The path of the object or subresource."""
+        part = f"/{self.subresource}" if self.subresource else ""
+        return f"{self.collection}/{self.body['metadata']['name']}{part}"
+
+    @property
+    def is_part(self) -> bool:
+        """Return whether the body is a part of the object, and not an object of another kind."""
+        return bool(self.subresource) and self.name.startswith(f"{self.body['kind']}.")
 
 
 class Case(NamedTuple):
@@ -100,6 +117,16 @@ def targets(bodies: Sequence[JSON]) -> Iterator[Target]:
         scope = f"/namespaces/{namespace}" if is_namespaced else ""
         name = f"{body['kind']}.{body['apiVersion']}/{body['metadata']['name']}"
         yield Target(name, body, f"{root}{scope}/{plural}", namespace)
+
+
+def parts(bodies: Sequence[JSON], found: Mapping[str, Target]) -> Iterator[Target]:
+    """Yield the targets of bodies for subresources, each with the name of its base object."""
+    for each in bodies:
+        if (base := found.get(each["of"])) is not None:
+            metadata = {key: value for key, value in base.body["metadata"].items() if key in ("name", "namespace")}
+            type_meta = {key: base.body[key] for key in ("apiVersion", "kind")}
+            body = {**type_meta, "metadata": metadata, **each["body"]}
+            yield base._replace(name=f"{base.name}/{each['subresource']}", body=body, subresource=each["subresource"])
 
 
 def _resources() -> dict[tuple[str, str], tuple[str, str, bool]]:
@@ -130,13 +157,16 @@ class Sweep:
             await self._send(Request("POST", "/api/v1/namespaces", {}, "application/json", body))
         found = {}
         for target in targets:
+            if target.subresource:
+                continue
             answer = await self._send(Request("POST", target.collection, {}, "application/json", target.body))
             if answer.code != 201:
                 again = await self._send(Request("GET", target.path, {}, "", None))
                 answer = again if again.code == 200 else answer
             found[target.name] = answer
         for target in targets:  # read last, as some objects get a status after they are created
-            self._stored[target.name] = (await self._send(Request("GET", target.path, {}, "", None))).body
+            path = target.path.removesuffix(f"/{target.subresource}")
+            self._stored[target.name] = (await self._send(Request("GET", path, {}, "", None))).body
         return found
 
     async def answers(self, cases: Sequence[Case]) -> list[JSON]:
@@ -159,17 +189,15 @@ class Sweep:
 
     async def answer(self, target: Target, verb: str, mutation: Mutation | None) -> JSON:
         """Return the answer to a changed object: an error, or how the result differs from that of the base object."""
-        if verb == "update":
-            base = {key: value for key, value in self._stored[target.name].items() if key != "status"}
-            base["metadata"] = {key: value for key, value in base["metadata"].items() if key != "managedFields"}
-        else:
-            base = target.body
+        base = self._base(target, verb)
         body = mutation.apply(base) if mutation else base
-        if isinstance(body.get("metadata"), dict) and verb != "update":
+        if isinstance(body.get("metadata"), dict) and verb != "update" and not target.subresource:
             body = {**body, "metadata": {**body["metadata"]}}
             is_base_name = body["metadata"].get("name") == target.body["metadata"]["name"]
             if is_base_name and verb != "apply" and target.body["kind"] not in _NAMED_BY_SPEC:
                 body["metadata"]["name"] += "-x"
+        if verb in MERGES:
+            body = {key: value for key, value in body.items() if key not in ("apiVersion", "kind", "metadata")}
         response = await self._send(_request(target, verb, body))
         if not 200 <= response.code < 300:
             return _with_warnings(error_of(response), response)
@@ -180,15 +208,29 @@ class Sweep:
         found = list(changes(self._base_answers.get((target.name, verb)), comparable(response.body), ()))
         return _with_warnings({"code": response.code, "changes": found}, response)
 
+    def _base(self, target: Target, verb: str) -> JSON:
+        """Return the body that a mutation changes: for an update, the stored object."""
+        if verb != "update" or (target.subresource and not target.is_part):
+            return target.body
+        base = {key: value for key, value in self._stored[target.name].items() if key != "status"}
+        base["metadata"] = {key: value for key, value in base["metadata"].items() if key != "managedFields"}
+        if target.is_part:
+            base |= {key: value for key, value in target.body.items() if key != "metadata"}
+        return base
+
 
 def _request(target: Target, verb: str, body: JSON) -> Request:
     query = {"dryRun": "All"}
     if verb == "create":
-        return Request("POST", target.collection, query, "application/json", body)
+        return Request(
+            "POST", target.path if target.subresource else target.collection, query, "application/json", body
+        )
     if verb == "strict":
         return Request("POST", target.collection, {**query, "fieldValidation": "Strict"}, "application/json", body)
     if verb == "update":
         return Request("PUT", target.path, query, "application/json", body)
+    if verb in MERGES:
+        return Request("PATCH", target.path, query, f"application/{verb}+json", body)
     manager = {"fieldManager": FIELD_MANAGER, "force": "true"}
     return Request("PATCH", target.path, {**query, **manager}, "application/apply-patch+yaml", body)
 
@@ -200,7 +242,11 @@ def error_of(response: Response) -> JSON:
         return {"code": response.code, "text": body}
     details = body.get("details") or {}
     found: dict[str, JSON] = {"code": response.code, "reason": body.get("reason"), "message": body.get("message", "")}
-    causes = [[each.get("reason"), each.get("field"), each.get("message")] for each in details.get("causes") or ()]
+    causes = [
+        [each.get("reason"), each.get("field"), _PATCHED.sub("Invalid value: OBJECT: ", each.get("message") or "")]
+        for each in details.get("causes") or ()
+    ]
+    found["message"] = _PATCHED.sub("Invalid value: OBJECT: ", found["message"])
     if causes:
         found["causes"] = causes
         told = list(dict.fromkeys(f"{field}: {message}" for _, field, message in causes))
@@ -235,6 +281,7 @@ def comparable(value: JSON, key: str = "") -> JSON:
 def _masked(value: JSON) -> JSON:
     if isinstance(value, str):
         value = _KEY.sub("Key: KEY", value)  # a dry run has another prefix
+        value = _VERSION.sub(r"\1VERSION", value)
         return _UUID.sub(lambda found: found[0] if len(set(found[0])) == 2 else "UID", value)
     if isinstance(value, list):
         return [_masked(each) for each in value]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pyctrl.apiserver import ApiServer
-from tests.conformance._sweep import JSON, Case, Mutation, Request, Response, Send, Target, comparable, targets
+from tests.conformance._sweep import JSON, Case, Mutation, Request, Response, Send, Target, comparable, parts, targets
 
 SAMPLES = Path(__file__).parent / "sweeps"
 _MOST_KEPT = 10  # of one base object
@@ -24,7 +24,7 @@ def sender_of(server: ApiServer) -> Send:
         data = b""
         if request.body is not None:
             headers["Content-Type"] = request.media_type
-            data = json.dumps(request.body).encode()
+            data = json.dumps(request.body, separators=(",", ":")).encode()  # as Go clients do
         answer = await server.handle(request.method, request.path, list(request.query.items()), headers, data)
         assert isinstance(answer.body, bytes)
         warnings = sorted(value for name, value in answer.headers if name == "Warning")
@@ -40,6 +40,7 @@ def sender_of(server: ApiServer) -> Send:
 def cases_of(recorded: JSON, kinds: Sequence[str] = ()) -> tuple[list[Case], list[JSON]]:
     """Return the requests of a recording for some kinds, or for all, and their answers."""
     found = {each.name: each for each in targets(recorded["bases"]) if not kinds or each.body["kind"] in kinds}
+    found |= {each.name: each for each in parts(recorded.get("parts", ()), found)}
     cases, answers = [], []
     for name, verb, mutation, answer in recorded["answers"]:
         if name in found:
@@ -52,6 +53,13 @@ def cases_of(recorded: JSON, kinds: Sequence[str] = ()) -> tuple[list[Case], lis
 def targets_of(cases: Sequence[Case]) -> list[Target]:
     """Return the base objects of requests, each once."""
     return list({each.target.name: each.target for each in cases}.values())
+
+
+def bases_of(recorded: JSON, chosen: Sequence[Target]) -> list[Target]:
+    """Return the targets, and before them the base objects whose subresources they are."""
+    found = {each.name: each for each in targets(recorded["bases"])}
+    above = [found[each.name.removesuffix(f"/{each.subresource}")] for each in chosen if each.subresource]
+    return list({each.name: each for each in (*above, *chosen)}.values())
 
 
 def choose_sample(recorded: JSON, is_equal: Sequence[bool]) -> JSON:
@@ -75,7 +83,7 @@ def choose_sample(recorded: JSON, is_equal: Sequence[bool]) -> JSON:
         others = [each for each in rows.values() if each[2] is not None and each[1] in verbs]
         step = max(1, len(others) // _MOST_KEPT)
         kept += [*unchanged, *others[::step][:_MOST_KEPT]]
-    return {"bases": recorded["bases"], "answers": kept}
+    return {"bases": recorded["bases"], "parts": recorded.get("parts", []), "answers": kept}
 
 
 def write_sample(sample: JSON) -> None:
@@ -87,7 +95,11 @@ def write_sample(sample: JSON) -> None:
         bases = [each for each in sample["bases"] if each["kind"] == kind]
         rows = [each for each in sample["answers"] if each[0].partition(".")[0] == kind]
         lines = ",\n".join(json.dumps(each, ensure_ascii=False, sort_keys=True) for each in rows)
-        text = f'{{"bases": {json.dumps(bases, ensure_ascii=False)},\n"answers": [\n{lines}\n]}}\n'
+        parts = [each for each in sample["parts"] if each["of"].partition(".")[0] == kind]
+        heads = (
+            f'"{key}": {json.dumps(value, ensure_ascii=False)},' for key, value in (("bases", bases), ("parts", parts))
+        )
+        text = '{{{}\n"answers": [\n{}\n]}}\n'.format("\n".join(heads), lines)
         (SAMPLES / f"{kind.lower()}.json").write_text(text, "utf-8")
 
 

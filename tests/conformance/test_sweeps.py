@@ -9,15 +9,16 @@ import pytest
 
 from pyctrl.apiserver import ApiServer
 from tests.conformance._sweep import Sweep
-from tests.conformance._sweep_samples import cases_of, read_sample, sampled_kinds, sender_of, targets_of
+from tests.conformance._sweep_samples import bases_of, cases_of, read_sample, sampled_kinds, sender_of, targets_of
 
 
 @pytest.mark.parametrize("kind", sampled_kinds())
 async def test_answers_match_the_sample(kind: str) -> None:
     """Each object of the sample, with one field changed, has the recorded answer."""
-    cases, wanted = cases_of(read_sample(kind))
+    recorded = read_sample(kind)
+    cases, wanted = cases_of(recorded)
     sweep = Sweep(sender_of(ApiServer(random=Random(1))))
-    await sweep.set_up(targets_of(cases))
+    await sweep.set_up(bases_of(recorded, targets_of(cases)))
     different = [
         f"{case.target.name} {case.verb} {case.mutation}\n  want {json.dumps(expected)}\n  got  {json.dumps(got)}"
         for case, expected, got in zip(cases, wanted, await sweep.answers(cases), strict=True)

@@ -65,18 +65,22 @@ def definition_of(kind: GroupVersionKind, schema: Mapping[str, Any] = SCHEMA) ->
 
 
 @asynccontextmanager
-async def installed(client: Client, kind: GroupVersionKind) -> AsyncIterator[GroupVersionKind]:
+async def installed(
+    client: Client, kind: GroupVersionKind, schema: Mapping[str, Any] = SCHEMA
+) -> AsyncIterator[GroupVersionKind]:
     """Serve a kind inside the block; afterwards delete its definition and all objects."""
-    await install_kind(client, kind)
+    await install_kind(client, kind, schema)
     try:
         yield kind
     finally:
         await uninstall_kind(client, kind)
 
 
-async def install_kind(client: Client, kind: GroupVersionKind) -> CustomResourceDefinition:
+async def install_kind(
+    client: Client, kind: GroupVersionKind, schema: Mapping[str, Any] = SCHEMA
+) -> CustomResourceDefinition:
     """Install the definition of a kind and wait until it is served."""
-    wanted = definition_of(kind)
+    wanted = definition_of(kind, schema)
     await client.create(wanted)
     made = await established(client, wanted.metadata.name)
     await answers(client, f"/apis/{kind.api_version}", 200)

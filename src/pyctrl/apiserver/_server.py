@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ from pyctrl.apiserver._errors import (
 from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.headers import first_values, with_warnings
+from pyctrl.apiserver._filters.priority_and_fairness import PriorityAndFairness
 from pyctrl.apiserver._healthz import NOT_FOUND
 from pyctrl.apiserver._kubelet import KubeletServer
 from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
@@ -176,8 +178,8 @@ class ApiServer:
         self._kubernetes = None if is_extension else self._new_controllers(rest, resolve_service)
         #: Components of the control plane that run, `scheduler` and `controller-manager`; see ComponentStatuses.
         self.components: set[str] = set() if self._kubernetes is None else self._kubernetes.component_statuses.running
-        self._documents = self._new_documents()
-        self._audit = audit
+        self._fairness = None if is_extension else PriorityAndFairness(self.storage)
+        self._documents, self._audit = self._new_documents(), audit
 
     def _load(self, rest: RESTStorage) -> None:
         self.storage.load()
@@ -191,8 +193,9 @@ class ApiServer:
         return KubernetesControllers(rest, self._access.accounts, Aggregator(self.storage, proxy, self._handle_own))
 
     def _new_documents(self) -> NonResourcePaths:
-        remote = None if self._kubernetes is None else self._kubernetes.aggregator.documents
-        return NonResourcePaths(self.registry, remote, ServerMetrics(self._metrics, self.storage))
+        aggregator = None if self._kubernetes is None else self._kubernetes.aggregator
+        metrics = ServerMetrics(self._metrics, self.storage, () if aggregator is None else (aggregator,))
+        return NonResourcePaths(self.registry, None if aggregator is None else aggregator.documents, metrics)
 
     def _admission(self, random: Random, client: WebhookClient, enabled: Collection[str]) -> AdmissionChain:
         return default_admission_chain(
@@ -331,6 +334,8 @@ class ApiServer:
         self.storage.heartbeats.catch_up()
         with self._metrics.running(context.method):
             response = self._metrics.completed(context, await self._respond(context))
+        if self._fairness is not None and context.peer is not None:  # clients in the process do not read the headers
+            response = replace(response, headers=(*response.headers, *self._fairness.headers(context)))
         return response if self._audit is None else self._audit.completed(context, response)
 
     async def _respond(self, context: RequestContext) -> Response:

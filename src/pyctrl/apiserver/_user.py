@@ -18,6 +18,7 @@ __all__ = [
     "Peer",
     "User",
     "add_authenticated_group",
+    "node_of",
     "service_account_groups",
     "service_account_of",
     "user_info",
@@ -77,6 +78,12 @@ def service_account_of(name: str) -> tuple[str, str] | None:
         return None
     namespace, _, account = name.removeprefix(ACCOUNT_PREFIX).partition(":")
     return (namespace, account) if namespace and account and ":" not in account else None
+
+
+def node_of(user: User) -> str | None:
+    """Return the name of a node's kubelet, which can be ""; None for other users."""
+    is_node = user.name.startswith(NODE_PREFIX) and NODES in user.groups
+    return user.name.removeprefix(NODE_PREFIX) if is_node else None
 
 
 def user_info(user: User) -> dict[str, Any]:

@@ -24,11 +24,18 @@ checks types and evaluates programs itself, because both depend on Kubernetes' t
 """
 
 from pyctrl.cel._admission import MATCH_CONDITION, NAMESPACE, REQUEST, object_type, policy_variables
+from pyctrl.cel._cost_budget import (
+    MATCH_CONDITIONS_BUDGET,
+    PER_CALL_LIMIT,
+    RUNTIME_BUDGET,
+    CostBudget,
+    OutOfBudget,
+)
 from pyctrl.cel._data import ValueReader, value_reader
 from pyctrl.cel._declarations import DeclType, schema_decl_type
 from pyctrl.cel._devices import DEVICE_SELECTOR
 from pyctrl.cel._environment import Environment, Program
-from pyctrl.cel._errors import NO_OVERLOAD, CompileFailed, EvaluationFailed, InstantiationFailed
+from pyctrl.cel._errors import COST_LIMIT_EXCEEDED, NO_OVERLOAD, CompileFailed, EvaluationFailed, InstantiationFailed
 from pyctrl.cel._library.authorizer import AuthorizerAttributes, AuthorizerDecision, AuthorizerValue, ResourceCheck
 from pyctrl.cel._parser import NOT_INSTALLED, has_library
 from pyctrl.cel._patch_types import JSON_PATCH, OBJECT, go_formats, object_value_json, type_name_problems, value_json
@@ -37,29 +44,35 @@ from pyctrl.cel._values import NONE, ObjectValue, Optional
 
 __all__ = [
     "BOOL",
+    "COST_LIMIT_EXCEEDED",
     "DEVICE_SELECTOR",
     "DYN",
     "INT",
     "JSON_PATCH",
     "MATCH_CONDITION",
+    "MATCH_CONDITIONS_BUDGET",
     "NAMESPACE",
     "NONE",
     "NOT_INSTALLED",
     "NO_OVERLOAD",
     "NULL",
     "OBJECT",
+    "PER_CALL_LIMIT",
     "REQUEST",
+    "RUNTIME_BUDGET",
     "STRING",
     "AuthorizerAttributes",
     "AuthorizerDecision",
     "AuthorizerValue",
     "CompileFailed",
+    "CostBudget",
     "DeclType",
     "Environment",
     "EvaluationFailed",
     "InstantiationFailed",
     "ObjectValue",
     "Optional",
+    "OutOfBudget",
     "Program",
     "ResourceCheck",
     "Type",

@@ -7,8 +7,9 @@ which is faster.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
+from pyctrl.cel._cost_budget import PER_CALL_LIMIT
 from pyctrl.cel._dispatch import resolve_call
 from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._expressions import (
@@ -27,10 +28,9 @@ from pyctrl.cel._loops import Loop, general_loop
 from pyctrl.cel._planner import Closure, Frame, Planner
 from pyctrl.cel._values import NONE
 
-__all__ = ["PER_CALL_LIMIT", "CostLimitExceeded", "CostPlanner"]
+__all__ = ["CostLimitExceeded", "CostPlanner"]
 
 
-PER_CALL_LIMIT: Final = 1_000_000  # kube-apiserver's, some 0.1 seconds in cel-go
 _LIST, _MAP, _MESSAGE = 10, 30, 40
 _INDEXES = ("_[_]", "_[?_]", "_?._")
 _FREE = frozenset(("_&&_", "_||_", "_?_:_", "or", "orValue"))

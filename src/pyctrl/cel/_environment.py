@@ -10,7 +10,7 @@ from pyctrl.cel._checker import Checker
 from pyctrl.cel._cost_estimator import estimate_cost
 from pyctrl.cel._cost_planner import CostLimitExceeded, CostPlanner
 from pyctrl.cel._declarations import DeclType
-from pyctrl.cel._errors import EvaluationFailed, compile_failed
+from pyctrl.cel._errors import COST_LIMIT_EXCEEDED, EvaluationFailed, compile_failed
 from pyctrl.cel._expressions import Expression
 from pyctrl.cel._library.addresses import ADDRESSES
 from pyctrl.cel._library.arithmetic import ARITHMETIC, ORDER
@@ -116,7 +116,7 @@ class Program:
         except EvaluationFailed as failed:
             value = failed
         except CostLimitExceeded:
-            value = EvaluationFailed("operation cancelled: actual cost limit exceeded")
+            value = EvaluationFailed(COST_LIMIT_EXCEEDED)
         except RecursionError:
             value = EvaluationFailed("the value is nested too deeply")
         return value, frame[planner.cost]

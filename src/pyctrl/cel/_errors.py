@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["NO_OVERLOAD", "CompileFailed", "EvaluationFailed", "InstantiationFailed", "Issue", "compile_failed"]
+__all__ = [
+    "COST_LIMIT_EXCEEDED",
+    "NO_OVERLOAD",
+    "CompileFailed",
+    "EvaluationFailed",
+    "InstantiationFailed",
+    "Issue",
+    "compile_failed",
+]
 
 
 class CompileFailed(Exception):
@@ -21,6 +29,7 @@ class EvaluationFailed(Exception):
 
 
 NO_OVERLOAD = "no such overload"
+COST_LIMIT_EXCEEDED = "operation cancelled: actual cost limit exceeded"
 _MAX_REPORTED = 100  # cel-go's maximum of reported errors
 
 

@@ -47,7 +47,7 @@ def parse(text: str) -> Expression:
     try:
         tree = _library().compile(text, disable_check=True).serialize()
     except RuntimeError as error:
-        raise CompileFailed(_as_go(str(error))) from error
+        raise CompileFailed(_as_go(str(error), text)) from error
     from pyctrl.cel._syntax_tree import read_tree  # lazy: only programs with expressions need the protobuf decoder
 
     issues: list[Issue] = []
@@ -87,9 +87,18 @@ def _library() -> Any:
     return cel.NewEnv(extensions=[ext_optional.ExtOptional()])
 
 
-def _as_go(error: str) -> str:
+def _as_go(error: str, expression: str) -> str:
     text = error.removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")
     for ours, theirs in _WORDS.items():
         text = text.replace(ours, theirs)
-    kept = [part for part in text.split("\nERROR: ") if not part.endswith(_NO_TREE)]
+    kept = [_located(part, expression) for part in text.split("\nERROR: ") if not part.endswith(_NO_TREE)]
     return "compilation failed: " + "\nERROR: ".join(kept)
+
+
+def _located(issue: str, expression: str) -> str:
+    """Return an error at the end of an expression as cel-go places it: an empty expression has no column."""
+    if not expression:
+        return issue.replace("<input>:1:1:", "<input>:1:0:", 1)
+    *before, last = expression.split("\n")
+    is_at_empty_line = not last and issue.startswith(f"<input>:{len(before) + 1}:1:")
+    return f"{issue}\n | \n | ^" if is_at_empty_line else issue

@@ -33,10 +33,12 @@ from pyctrl.cluster._controllers.serviceaccount import MakeToken, add_account_to
 from pyctrl.cluster._controllers.servicecidrs import add_service_cidrs
 from pyctrl.cluster._controllers.statefulset.controller import add_statefulsets
 from pyctrl.cluster._controllers.tainteviction import add_taint_eviction
+from pyctrl.cluster._controllers.ttl import add_ttl
 from pyctrl.cluster._controllers.ttlafterfinished import add_ttl_after_finished
 from pyctrl.cluster._controllers.volume.ephemeral import add_ephemeral_volumes
 from pyctrl.cluster._controllers.volume.persistentvolume import add_persistent_volumes
 from pyctrl.cluster._controllers.volume.pvcprotection import add_pvc_protection
+from pyctrl.cluster._controllers.volume.vacprotection import add_vac_protection
 from pyctrl.manager import Manager
 
 __all__ = ["ControllerName", "add_controllers", "controller_names"]
@@ -72,6 +74,8 @@ ControllerName: TypeAlias = Literal[
     "statefulset-controller",
     "taint-eviction-controller",
     "ttl-after-finished-controller",
+    "ttl-controller",
+    "volumeattributesclass-protection-controller",
 ]
 
 
@@ -168,6 +172,7 @@ _ADD: Mapping[ControllerName, Callable[[ControllerContext], object]] = MappingPr
         "cronjob-controller": lambda context: add_cronjobs(context.manager),
         "disruption-controller": lambda context: add_disruptions(context.manager),
         "persistentvolumeclaim-protection-controller": lambda context: add_pvc_protection(context.manager),
+        "volumeattributesclass-protection-controller": lambda context: add_vac_protection(context.manager),
         "persistentvolume-binder-controller": lambda context: add_persistent_volumes(context.manager),
         "ephemeral-volume-controller": lambda context: add_ephemeral_volumes(context.manager),
         "clusterrole-aggregation-controller": lambda context: add_clusterrole_aggregation(context.manager),
@@ -177,6 +182,7 @@ _ADD: Mapping[ControllerName, Callable[[ControllerContext], object]] = MappingPr
         "node-lifecycle-controller": lambda context: add_node_lifecycle(
             context.manager, latest_heartbeat=context.latest_heartbeat
         ),
+        "ttl-controller": lambda context: add_ttl(context.manager),
         "taint-eviction-controller": lambda context: add_taint_eviction(context.manager),
         "pod-garbage-collector-controller": lambda context: add_pod_gc(context.manager),
         "certificatesigningrequest-approving-controller": lambda context: add_csr_approving(context.manager),

@@ -80,7 +80,7 @@ class APIResource(Generic[K]):
         from pyctrl.manifests import definition  # here: importing it takes longer than a whole program's kinds
 
         stanza = None if self.conversion is None else {**CONVERSION, "webhook": _conversion_webhook(self.kind)}
-        return definition(self.kind, *self.versions, stored=self.kind, conversion=stanza)
+        return definition(self.kind, *self.versions, stored=self.kind, conversion=stanza, is_installed=False)
 
 
 #: The host of URLs by which the server calls conversions in its own process.

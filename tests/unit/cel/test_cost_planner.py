@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pyctrl.cel import DYN, Environment, EvaluationFailed
-from pyctrl.cel._cost_planner import PER_CALL_LIMIT
+from pyctrl.cel import DYN, PER_CALL_LIMIT, Environment, EvaluationFailed
 
 RECORDED = json.loads((Path(__file__).parent / "actual_costs.json").read_text())
 ENVIRONMENT = Environment({"self": DYN})

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._request.options import DeleteOptions, WriteOptions
     from pyctrl.apiserver._request.request import ResourceRequest
     from pyctrl.apiserver._resources.resource_type import ResourceType
+    from pyctrl.apiserver._storage.storage import StoredObject
 
 __all__ = ["CONNECT", "CREATE", "DELETE", "UPDATE", "Attributes", "Kind", "Reinvocations"]
 
@@ -71,6 +72,7 @@ class Attributes:
     object: dict[str, Any] | None
     old: dict[str, Any] | None = None
     name: str
+    stored: StoredObject | None = None  # of a delete; `old` is read from it for webhooks and policies only
     options: WriteOptions | DeleteOptions
     own_kind: Kind | None = None  # of a subresource; None for the kind of the resource
     reinvocation: ReinvocationContext = field(default_factory=ReinvocationContext)

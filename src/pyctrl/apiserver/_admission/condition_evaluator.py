@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl._go.text import aggregate_messages
 from pyctrl.api import Access as RequestAccess
@@ -13,10 +13,13 @@ from pyctrl.apiserver._admission.match_conditions import compiled_condition
 from pyctrl.apiserver._authn import AUTHENTICATED, User, service_account_groups
 from pyctrl.apiserver._authz import Authorizer as RequestAuthorizer
 from pyctrl.cel import (
+    MATCH_CONDITIONS_BUDGET,
     AuthorizerAttributes,
     AuthorizerDecision,
     AuthorizerValue,
+    CostBudget,
     EvaluationFailed,
+    OutOfBudget,
     Program,
     ResourceCheck,
 )
@@ -24,10 +27,9 @@ from pyctrl.cel import (
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["CostBudget", "MatchConditionsFailed", "Objects", "OutOfBudget", "match_conditions_hold", "variables_of"]
+__all__ = ["MatchConditionsFailed", "Objects", "match_conditions_hold", "variables_of"]
 
 
-MATCH_CONDITIONS_BUDGET: Final = 2_500_000  # of the conditions of one webhook or policy, as upstream
 Objects: TypeAlias = tuple[dict[str, Any] | None, dict[str, Any] | None]  # the new one and the old one
 
 
@@ -74,30 +76,6 @@ def _request_access(access: AuthorizerAttributes) -> RequestAccess:
         namespace=access.namespace,
         name=access.name,
     )
-
-
-class OutOfBudget(Exception):
-    """Raised if the evaluation of expressions costs more than the server allows; the text is kube-apiserver's."""
-
-    def __init__(self) -> None:
-        super().__init__("validation failed due to running out of cost budget, no further validation rules will be run")
-
-
-class CostBudget:
-    """The cost that the expressions of one evaluation may have together."""
-
-    def __init__(self, remaining: int) -> None:
-        self._remaining = remaining
-
-    def spend(self, cost: int) -> None:
-        """Take a cost from the budget.
-
-        Raises:
-            OutOfBudget: The cost is more than what remains.
-        """
-        if cost > self._remaining:
-            raise OutOfBudget
-        self._remaining -= cost
 
 
 class MatchConditionsFailed(Exception):

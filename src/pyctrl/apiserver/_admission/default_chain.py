@@ -21,6 +21,7 @@ from pyctrl.apiserver._admission._plugins.limit_ranger import LimitRanger
 from pyctrl.apiserver._admission._plugins.namespace_existence import NamespaceAutoProvision, NamespaceExists
 from pyctrl.apiserver._admission._plugins.namespace_lifecycle import NamespaceLifecycle
 from pyctrl.apiserver._admission._plugins.node_declared_feature_validator import NodeDeclaredFeatureValidator
+from pyctrl.apiserver._admission._plugins.node_restriction import NodeRestriction
 from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcement import (
     OwnerReferencesPermissionEnforcement,
 )
@@ -89,6 +90,7 @@ _PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
     "LimitPodHardAntiAffinityTopology": lambda _: LimitPodHardAntiAffinityTopology(),
     "LimitRanger": lambda at: LimitRanger(at.core("limitranges")),
     "ServiceAccount": lambda at: ServiceAccount(at.core("serviceaccounts"), at.random),
+    "NodeRestriction": lambda at: NodeRestriction(at.storage, at.authorizer),
     "TaintNodesByCondition": lambda _: TaintNodesByCondition(),
     "AlwaysPullImages": lambda _: AlwaysPullImages(),
     "PodSecurity": lambda at: PodSecurity(at.core("namespaces"), at.core("pods")),

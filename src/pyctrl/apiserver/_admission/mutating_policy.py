@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyctrl._go.text import quoted
 from pyctrl.apiserver._admission.attributes import DELETE, Attributes, Reinvocations
 from pyctrl.apiserver._admission.policy_source import (
-    ConfigurationFailed,
+    NotConfigured,
     PolicyBinding,
     PolicyHook,
+    PolicyInvocation,
     PolicySource,
     PolicySourceContext,
 )
@@ -26,21 +27,6 @@ __all__ = ["MutatingAdmissionPolicies"]
 
 
 _NAME = "MutatingAdmissionPolicy"
-
-
-class _PolicyInvocation(NamedTuple):
-    """One evaluation of a policy for a write: under one binding, with one object of parameters."""
-
-    hook: PolicyHook
-    binding: PolicyBinding
-    wanted: ResourceType
-    params: dict[str, Any] | None
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The identity of the invocation in both rounds of a write."""
-        metadata = (self.params or {}).get("metadata") or {}
-        return self.hook.name, self.binding.name, metadata.get("namespace", ""), metadata.get("name", "")
 
 
 @dataclass(slots=True)
@@ -90,43 +76,16 @@ class MutatingAdmissionPolicies:
         """
         if attributes.operation == DELETE:
             return
-        errors: list[_PolicyError] = []
-        invocations: list[_PolicyInvocation] = []
-        for hook, wanted in self._source.matching(attributes):
-            self._collect(hook, wanted, attributes, invocations, errors)
+        found = list(self._source.invocations(attributes))
+        errors = [_PolicyError(*each) for each in found if isinstance(each, NotConfigured)]
+        invocations = [each for each in found if isinstance(each, PolicyInvocation)]
         if invocations:
             errors += await self._dispatch(invocations, attributes)
         errors = [error for error in errors if error.hook.fails]
         if errors:
             raise _denied(errors, attributes)
 
-    def _collect(
-        self,
-        hook: PolicyHook,
-        wanted: ResourceType,
-        attributes: Attributes,
-        invocations: list[_PolicyInvocation],
-        errors: list[_PolicyError],
-    ) -> None:
-        try:
-            kind = self._source.param_type(hook)
-        except ConfigurationFailed as failed:
-            errors.append(_PolicyError(hook, None, f"failed to configure policy: {failed}"))
-            return
-        for binding in hook.bindings:
-            if not self._source.binding_matches(binding, attributes):
-                continue
-            try:
-                params = self._source.params(kind, binding, attributes)
-            except ConfigurationFailed as failed:
-                errors.append(_PolicyError(hook, binding, f"failed to configure binding: {failed}"))
-                continue
-            invocations += [
-                _PolicyInvocation(hook, binding, wanted, each if kind is None else _without_type_meta(each, kind))
-                for each in params
-            ]
-
-    async def _dispatch(self, invocations: list[_PolicyInvocation], attributes: Attributes) -> list[_PolicyError]:
+    async def _dispatch(self, invocations: list[PolicyInvocation], attributes: Attributes) -> list[_PolicyError]:
         """Run the invocations in order; return their errors."""
         context = attributes.reinvocation.of(_NAME)
         if attributes.reinvocation.round and context.last_output != attributes.object:
@@ -151,7 +110,7 @@ class MutatingAdmissionPolicies:
 
     def _invoke(
         self,
-        invocation: _PolicyInvocation,
+        invocation: PolicyInvocation,
         attributes: Attributes,
         objects: _VersionedObjects,
         context: Reinvocations,
@@ -174,7 +133,7 @@ class MutatingAdmissionPolicies:
         except MatchConditionsFailed as failed:
             errors.append(_PolicyError(hook, invocation.binding, str(failed), "Invalid"))
             return False
-        if attributes.reinvocation.round and invocation.key not in context.required:
+        if attributes.reinvocation.round and _key(invocation) not in context.required:
             return False
         before = obj = objects.new
         if obj is not None:
@@ -188,21 +147,29 @@ class MutatingAdmissionPolicies:
             context.require_all()
             attributes.reinvocation.is_wanted = True
         if hook.spec.get("reinvocationPolicy") == "IfNeeded":
-            context.invoked[invocation.key] = None
+            context.invoked[_key(invocation)] = None
         return True
 
     def _activation(
-        self, invocation: _PolicyInvocation, attributes: Attributes, objects: _VersionedObjects
+        self, invocation: PolicyInvocation, attributes: Attributes, objects: _VersionedObjects
     ) -> dict[str, Any]:
         from pyctrl.apiserver._admission.policy_compiler import policy_activation
 
         shown, namespace = (objects.new, objects.old), self._source.namespace(attributes)
-        return policy_activation(attributes, invocation.wanted, shown, self._authorizer, invocation.params, namespace)
+        params = _params(invocation)
+        return policy_activation(attributes, invocation.wanted, shown, self._authorizer, params, namespace)
 
 
-def _without_type_meta(params: dict[str, Any] | None, kind: ResourceType) -> dict[str, Any] | None:
-    """Return parameters without kind and apiVersion: as upstream, only custom resources have them."""
-    if params is None or kind.is_custom:
+def _key(invocation: PolicyInvocation) -> tuple[str, ...]:
+    """Return the identity of an invocation in both rounds of a write."""
+    metadata = (invocation.params or {}).get("metadata") or {}
+    return invocation.hook.name, invocation.binding.name, metadata.get("namespace", ""), metadata.get("name", "")
+
+
+def _params(invocation: PolicyInvocation) -> dict[str, Any] | None:
+    """Return the parameters without kind and apiVersion: as upstream, only custom resources have them."""
+    params, kind = invocation.params, invocation.param_type
+    if params is None or kind is None or kind.is_custom:
         return params
     return {key: value for key, value in params.items() if key not in ("kind", "apiVersion")}
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pyctrl.apiserver._admission.condition_evaluator import CostBudget, OutOfBudget
 from pyctrl.apiserver._admission.mutating_patch import (
     MutationFailed,
     apply_configuration,
     apply_json_patch_value,
     decode_patched,
 )
-from pyctrl.apiserver._admission.policy_compiler import BUDGET, CompositedCompiler, ExpressionFailed
+from pyctrl.apiserver._admission.policy_compiler import CompositedCompiler, ExpressionFailed
+from pyctrl.cel import RUNTIME_BUDGET, CostBudget, OutOfBudget
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
@@ -52,7 +52,7 @@ class PolicyMutator:
         return self._apply_configuration(mutation["applyConfiguration"]["expression"])
 
     def _evaluate(self, text: str, context: Mapping[str, Any]) -> Any:
-        return self._compiler.evaluate(text, self._compiler.activation(context), CostBudget(BUDGET))
+        return self._compiler.evaluate(text, self._compiler.activation(context), CostBudget(RUNTIME_BUDGET))
 
     def _json_patch(self, text: str) -> _Patch:
         def patch(context: Mapping[str, Any], obj: dict[str, Any], kind: ResourceType | None) -> dict[str, Any]:

@@ -79,7 +79,7 @@ _OFF: Final = frozenset(
     )
 )
 #: Off by default in kube-apiserver, too; enabling them is refused because they would have no effect.
-NOT_IMPLEMENTED_PLUGINS: Final = frozenset(("EventRateLimit", "ImagePolicyWebhook", "NodeRestriction"))
+NOT_IMPLEMENTED_PLUGINS: Final = frozenset(("EventRateLimit", "ImagePolicyWebhook"))
 
 
 def enabled_plugins(enable: Collection[str] = (), disable: Collection[str] = ()) -> frozenset[str]:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pyctrl.apiserver._admission.attributes import Attributes
-from pyctrl.apiserver._admission.condition_evaluator import CostBudget, Objects, match_conditions_hold, variables_of
-from pyctrl.cel import Environment, EvaluationFailed, Program, Type, policy_variables
+from pyctrl.apiserver._admission.condition_evaluator import Objects, match_conditions_hold, variables_of
+from pyctrl.cel import CostBudget, Environment, EvaluationFailed, Program, Type, policy_variables
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["BUDGET", "CompositedCompiler", "ExpressionFailed", "policy_activation"]
-
-
-BUDGET: Final = 10_000_000  # of the expressions of one evaluation of a policy, as upstream
+__all__ = ["CompositedCompiler", "ExpressionFailed", "policy_activation"]
 
 
 class ExpressionFailed(Exception):

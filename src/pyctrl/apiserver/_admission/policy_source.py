@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyctrl.api import LabelSelector
 from pyctrl.apiserver._admission.attributes import Attributes, Kind
 from pyctrl.apiserver._admission.matching import MatchContext, MatchCriteria
+from pyctrl.apiserver._errors import StatusError
 from pyctrl.apiserver._storage.storage import Collection, StoredObject, WatchCacheEvent
 
 if TYPE_CHECKING:
@@ -16,7 +17,14 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._resources.served_resources import ServedResources
     from pyctrl.apiserver._storage.storage import Storage
 
-__all__ = ["ConfigurationFailed", "PolicyBinding", "PolicyHook", "PolicySource", "PolicySourceContext"]
+__all__ = [
+    "NotConfigured",
+    "PolicyBinding",
+    "PolicyHook",
+    "PolicyInvocation",
+    "PolicySource",
+    "PolicySourceContext",
+]
 
 
 _GROUP = "admissionregistration.k8s.io"
@@ -37,7 +45,7 @@ _EXCLUDED = frozenset(
 )
 
 
-class ConfigurationFailed(Exception):
+class _ConfigurationFailed(Exception):
     """Raised if a policy or a binding is configured so that it cannot be evaluated; the text is kube-apiserver's."""
 
 
@@ -64,6 +72,24 @@ class PolicyHook:
     def fails(self) -> bool:
         """Whether errors deny the write (failurePolicy Fail)."""
         return self.spec.get("failurePolicy") != "Ignore"
+
+
+class PolicyInvocation(NamedTuple):
+    """One evaluation of a policy for a write: under one binding, with one object of parameters."""
+
+    hook: PolicyHook
+    binding: PolicyBinding
+    wanted: ResourceType  # the matched resource, in the version of the rule
+    param_type: ResourceType | None
+    params: dict[str, Any] | None
+
+
+class NotConfigured(NamedTuple):
+    """A policy or a binding that matches a write and cannot be evaluated."""
+
+    hook: PolicyHook
+    binding: PolicyBinding | None
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +120,34 @@ class PolicySource:
         """Whether there are no policies or no bindings."""
         return not (len(self._policies) and len(self._bindings))
 
-    def matching(self, attributes: Attributes) -> Iterator[tuple[PolicyHook, ResourceType]]:
-        """Yield the policies that match a write, with the matched resource in the version of the rule."""
+    def invocations(self, attributes: Attributes) -> Iterator[PolicyInvocation | NotConfigured]:
+        """Yield the evaluations of the policies that match a write, in the order of their names."""
         target = attributes.request.target
         if (target.group, target.resource) in _EXCLUDED:
             return
         for hook in self._hooks():
-            wanted = hook.criteria.match(attributes, self._context.match_context) if hook.bindings else None
-            if wanted is not None:
-                yield hook, wanted
+            if hook.bindings:
+                yield from self._invocations(hook, attributes)
 
-    def binding_matches(self, binding: PolicyBinding, attributes: Attributes) -> bool:
+    def _invocations(self, hook: PolicyHook, attributes: Attributes) -> Iterator[PolicyInvocation | NotConfigured]:
+        try:
+            wanted = hook.criteria.match(attributes, self._context.match_context)
+            if wanted is None:
+                return
+            param_type = self._param_type(hook)
+        except (StatusError, _ConfigurationFailed) as failed:
+            yield NotConfigured(hook, None, f"failed to configure policy: {failed}")
+            return
+        for binding in hook.bindings:
+            try:
+                params = self._params(param_type, binding, attributes) if self._is_bound(binding, attributes) else []
+            except (StatusError, _ConfigurationFailed) as failed:
+                yield NotConfigured(hook, binding, f"failed to configure binding: {failed}")
+                continue
+            for each in params:
+                yield PolicyInvocation(hook, binding, wanted, param_type, each)
+
+    def _is_bound(self, binding: PolicyBinding, attributes: Attributes) -> bool:
         """Return whether a binding applies to a write that its policy matches."""
         criteria = binding.criteria
         return criteria is None or criteria.match(attributes, self._context.match_context) is not None
@@ -121,11 +164,11 @@ class PolicySource:
             self._known = [_hook(stored.decode(), bindings) for stored in self._policies.current("")]
         return self._known
 
-    def param_type(self, hook: PolicyHook) -> ResourceType | None:
+    def _param_type(self, hook: PolicyHook) -> ResourceType | None:
         """Return the type of a policy's parameters; None for a policy without parameters.
 
         Raises:
-            ConfigurationFailed: The server has no such kind.
+            _ConfigurationFailed: The server has no such kind.
         """
         kind = hook.spec.get("paramKind")
         if kind is None:
@@ -134,16 +177,16 @@ class PolicySource:
         found = self._context.registry.by_kind(group, version, kind["kind"])
         if found is None:
             name = f"{group}/{version}, Kind={kind['kind']}"
-            raise ConfigurationFailed(f"failed to find resource referenced by paramKind: '{name}'")
+            raise _ConfigurationFailed(f"failed to find resource referenced by paramKind: '{name}'")
         return found
 
-    def params(
+    def _params(
         self, kind: ResourceType | None, binding: PolicyBinding, attributes: Attributes
     ) -> list[dict[str, Any] | None]:
         """Return the parameters that a binding refers to, one evaluation for each; None is an evaluation without.
 
         Raises:
-            ConfigurationFailed: They do not exist and parameterNotFoundAction is Deny, or the reference is invalid.
+            _ConfigurationFailed: They do not exist and parameterNotFoundAction is Deny, or the reference is invalid.
         """
         reference = binding.spec.get("paramRef")
         if kind is None or reference is None:
@@ -152,7 +195,7 @@ class PolicySource:
         collection = self._context.storage.collection(kind.storage_group, kind.plural)
         found: list[dict[str, Any] | None] = [each.read(kind) for each in _selected(collection, namespace, reference)]
         if not found and reference.get("parameterNotFoundAction") == "Deny":
-            raise ConfigurationFailed("no params found for policy binding with `Deny` parameterNotFoundAction")
+            raise _ConfigurationFailed("no params found for policy binding with `Deny` parameterNotFoundAction")
         return found
 
 
@@ -160,11 +203,11 @@ def _param_namespace(kind: ResourceType, reference: Mapping[str, Any], attribute
     named = str(reference.get("namespace") or "")
     if not kind.namespaced:
         if named:
-            raise ConfigurationFailed("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+            raise _ConfigurationFailed("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
         return ""
     if not named and not attributes.namespace:
         why = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
-        raise ConfigurationFailed(why)
+        raise _ConfigurationFailed(why)
     return named or attributes.namespace
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyctrl.apiserver._admission.attributes import Attributes
 from pyctrl.apiserver._admission.policy_source import (
-    ConfigurationFailed,
+    NotConfigured,
     PolicyBinding,
     PolicyHook,
+    PolicyInvocation,
     PolicySource,
     PolicySourceContext,
 )
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._admission.validating_policy_evaluator import PolicyDecision, ValidateResult
     from pyctrl.apiserver._admission.versioned_attributes import VersionConverter
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 __all__ = ["ValidatingAdmissionPolicies"]
 
@@ -47,48 +47,31 @@ class ValidatingAdmissionPolicies:
     async def validate(self, attributes: Attributes) -> None:
         """Evaluate every bound policy that matches; raise the first denial."""
         denials: list[StatusError] = []
-        for hook, wanted in self._source.matching(attributes):
-            denials += await self._denials(hook, attributes, wanted)
+        annotations: dict[str, list[str]] = {}
+        for each in self._source.invocations(attributes):
+            if isinstance(each, NotConfigured):
+                denials += [_denied(each.hook, each.binding, attributes, each.message)] if each.hook.fails else []
+                continue
+            result = await self._evaluate(each, attributes)
+            denials += _enforce(each.hook, each.binding, attributes, result)
+            for key, value in result.annotations:
+                annotations.setdefault(f"{each.hook.name}/{key}", []).append(value)
+        for name, values in annotations.items():
+            attributes.annotate(name, ", ".join(dict.fromkeys(values)))
         if denials:
             raise denials[0]
 
-    async def _denials(self, hook: PolicyHook, attributes: Attributes, wanted: ResourceType) -> list[StatusError]:
-        """Return the denials of one policy under all its bindings."""
-        try:
-            kind = self._source.param_type(hook)
-        except ConfigurationFailed as failed:
-            return _not_configured(hook, None, attributes, f"failed to configure policy: {failed}")
-        denials: list[StatusError] = []
-        annotations: dict[str, list[str]] = {}
-        for binding in hook.bindings:
-            if not self._source.binding_matches(binding, attributes):
-                continue
-            try:
-                params = self._source.params(kind, binding, attributes)
-            except ConfigurationFailed as failed:
-                denials += _not_configured(hook, binding, attributes, f"failed to configure binding: {failed}")
-                continue
-            for each in params:
-                result = await self._evaluate(hook, attributes, wanted, each)
-                denials += _enforce(hook, binding, attributes, result)
-                for key, value in result.annotations:
-                    annotations.setdefault(key, []).append(value)
-        for key, values in annotations.items():
-            attributes.annotate(f"{hook.name}/{key}", ", ".join(dict.fromkeys(values)))
-        return denials
-
-    async def _evaluate(
-        self, hook: PolicyHook, attributes: Attributes, wanted: ResourceType, params: dict[str, Any] | None
-    ) -> ValidateResult:
+    async def _evaluate(self, invocation: PolicyInvocation, attributes: Attributes) -> ValidateResult:
         # lazy: the import of CEL is slow and most servers have no policies
         from pyctrl.apiserver._admission.policy_compiler import policy_activation
         from pyctrl.apiserver._admission.validating_policy_evaluator import PolicyEvaluator
 
+        hook, wanted = invocation.hook, invocation.wanted
         hook.evaluator = hook.evaluator or PolicyEvaluator(hook.spec)
         shown = await self._versions.convert_to(attributes, wanted)
         namespace = self._source.namespace(attributes)
         result: ValidateResult = hook.evaluator.validate(
-            policy_activation(attributes, wanted, shown, self._authorizer, params, namespace)
+            policy_activation(attributes, wanted, shown, self._authorizer, invocation.params, namespace)
         )
         return result
 
@@ -119,12 +102,6 @@ def _annotate(hook: PolicyHook, binding: PolicyBinding, attributes: Attributes, 
         "validationActions": list(binding.spec.get("validationActions") or ()),
     }
     attributes.annotate(_FAILURES, json.dumps([audit_value], separators=(",", ":")))
-
-
-def _not_configured(
-    hook: PolicyHook, binding: PolicyBinding | None, attributes: Attributes, message: str
-) -> list[StatusError]:
-    return [_denied(hook, binding, attributes, message)] if hook.fails else []
 
 
 def _denied(

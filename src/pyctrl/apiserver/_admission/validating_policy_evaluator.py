@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pyctrl.apiserver._admission.condition_evaluator import CostBudget, MatchConditionsFailed, OutOfBudget
-from pyctrl.apiserver._admission.policy_compiler import BUDGET, CompositedCompiler, ExpressionFailed
+from pyctrl.apiserver._admission.condition_evaluator import MatchConditionsFailed
+from pyctrl.apiserver._admission.policy_compiler import CompositedCompiler, ExpressionFailed
+from pyctrl.cel import RUNTIME_BUDGET, CostBudget, OutOfBudget
 
 __all__ = ["PolicyDecision", "PolicyEvaluator", "ValidateResult"]
 
@@ -59,7 +60,7 @@ class PolicyEvaluator:
             return self._failed(str(exceeded))
 
     def _evaluate(self, context: Mapping[str, Any]) -> ValidateResult:
-        result, budget = ValidateResult(), CostBudget(BUDGET)
+        result, budget = ValidateResult(), CostBudget(RUNTIME_BUDGET)
         activation = self._compiler.activation(context)
         messages = self._compiler.activation(_without_authorizer(context))
         for index, validation in enumerate(self._validations):
@@ -94,7 +95,7 @@ class PolicyEvaluator:
         return plain if not found or len(found.encode()) > _MAX_MESSAGE_BYTES or "\n" in found else found
 
     def _annotate(self, result: ValidateResult, activation: Mapping[str, Any]) -> None:
-        budget = CostBudget(BUDGET)
+        budget = CostBudget(RUNTIME_BUDGET)
         for annotation in self._annotations:
             try:
                 value = self._compiler.evaluate(annotation["valueExpression"].strip(), activation, budget)

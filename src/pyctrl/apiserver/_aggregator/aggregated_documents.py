@@ -56,6 +56,9 @@ class AggregatedDocuments:
             case ["openapi", "v3"] if document:
                 found = [self._discovery.found[each.name].openapi_v3 for each in remote]
                 return {**document, "paths": dict(sorted(_union([*found, document["paths"]]).items()))}
+            case ["openapi", "v3", "apis", group, version]:
+                converted = self._converted(group, version, remote)
+                return msgspec.json.decode(converted) if converted else document
             case ["openapi", "v2"] if document:
                 return self._merged_v2(document, remote)
         return document
@@ -114,6 +117,11 @@ class AggregatedDocuments:
         return api.version_order if api is not None else (0, version)
 
     # -- OpenAPI -----------------------------------------------------------------------------------------------
+
+    def _converted(self, group: str, version: str, remote: Sequence[APIService]) -> bytes:
+        """Return the v3 document of a remote group version that was converted from v2; b"" if there is none."""
+        names = (each.name for each in remote if (each.group, each.version) == (group, version))
+        return next((self._discovery.found[name].converted for name in names), b"")
 
     def _merged_v2(self, document: Document, remote: Sequence[APIService]) -> Document:
         """Return the v2 document with the paths of remote group versions and what they refer to."""

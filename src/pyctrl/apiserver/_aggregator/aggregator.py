@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any
 
+from pyctrl._metrics import MetricFamily, counter, gauge
 from pyctrl._tasks import unwrapped
 from pyctrl.apiserver._aggregator.aggregated_documents import AggregatedDocuments
 from pyctrl.apiserver._aggregator.api_service import APIService
@@ -54,6 +56,7 @@ class Aggregator:
         self._due: dict[str, asyncio.Event] = {}  # set when an APIService is to be checked
         self._changed = asyncio.Event()  # set when there are other remote APIServices
         self._running = asyncio.Lock()
+        self._unavailable: Counter[tuple[str, str]] = Counter()  # how often, by name and reason
         self._stored = storage.collection("apiregistration.k8s.io", "apiservices")
         for stored in self._stored.current(""):
             self._observe(stored, None)
@@ -75,14 +78,33 @@ class Aggregator:
         return self._remote.get((parts[1], parts[2]))
 
     def _with_openapi(self, path: str) -> APIService | None:
-        """Return the remote APIService whose OpenAPI v3 documents have a path."""
+        """Return the remote APIService that serves an OpenAPI v3 document, which this server has not converted."""
+        found = self._discovery.found
         return next(
-            (each for each in self._remote.values() if path in self._discovery.found[each.name].openapi_v3), None
+            (
+                each
+                for each in self._remote.values()
+                if path in found[each.name].openapi_v3 and not found[each.name].converted
+            ),
+            None,
         )
 
     async def handle(self, api: APIService, context: RequestContext, user: User) -> Response:
         """Proxy a request to the service of an APIService."""
         return await self._proxy.handle(api, context, user)
+
+    def collect_metrics(self) -> Iterator[MetricFamily]:
+        """Return which APIServices are unavailable, and how often they became it."""
+        yield gauge(
+            "aggregator_unavailable_apiservice",
+            "[ALPHA] Gauge of APIServices which are marked as unavailable broken down by APIService name.",
+            *(({"name": each.name}, 0 if each.is_available else 1) for each in self._all.values()),
+        )
+        yield counter(
+            "aggregator_unavailable_apiservice_total",
+            "[ALPHA] Counter of APIServices which are marked as unavailable broken down by APIService name and reason.",
+            *(({"name": name, "reason": reason}, count) for (name, reason), count in self._unavailable.items()),
+        )
 
     # -- changes -----------------------------------------------------------------------------------------------
 
@@ -148,7 +170,10 @@ class Aggregator:
                 await self._changed.wait()
 
     async def _maintain(self, name: str) -> None:
-        """Check an APIService after each event and every RESYNC_SECONDS, sooner after a failed check."""
+        """Check an APIService after each event and every RESYNC_SECONDS, sooner after a failed check.
+
+        Its documents are fetched after an event, when its availability changes, and every REFRESH_SECONDS.
+        """
         loop, failures, refreshed_at = asyncio.get_running_loop(), 0, -REFRESH_SECONDS
         due = self._due.setdefault(name, asyncio.Event())
         while True:
@@ -159,7 +184,8 @@ class Aggregator:
                 return
             found = await self._checks.check(api)
             is_written = await self._set_condition(name, found)
-            if is_event or loop.time() - refreshed_at >= REFRESH_SECONDS:
+            is_changed = api.is_available != found.is_available
+            if is_event or is_changed or loop.time() - refreshed_at >= REFRESH_SECONDS:
                 refreshed_at = loop.time() if await self._refresh(name) else -REFRESH_SECONDS
             failures = failures + 1 if found.is_retried or not is_written else 0
             delay = min(FIRST_RETRY_SECONDS * 2 ** min(failures, 20), RESYNC_SECONDS) if failures else RESYNC_SECONDS
@@ -192,6 +218,9 @@ class Aggregator:
             return True
         if before.get("status") != found.status:
             before["lastTransitionTime"] = timestamp()
+        was_available = before.get("status") == "True"
         before.update(condition)
         response = await self._write("PUT", f"{_PATH}/{name}/status", obj)
+        if response.status == HTTPStatus.OK and was_available and not found.is_available:
+            self._unavailable[name, found.reason] += 1
         return response.status == HTTPStatus.OK

@@ -11,13 +11,13 @@ from pyctrl._go.text import quoted
 from pyctrl.apiserver._aggregator.api_service import APIService
 from pyctrl.apiserver._aggregator.proxy_handler import ProxyHandler
 from pyctrl.apiserver._aggregator.service_transport import ServiceUnreachable
-from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._storage.storage import Storage
 from pyctrl.apiserver._user import ADMINISTRATORS, User
 from pyctrl.apiserver._webhooks import ServiceReference, WebhookUnreachable
 
 __all__ = ["Availability", "AvailableConditionController"]
 
+ATTEMPTS = 5  # requests of a check, at once, of which one has to succeed; kube-aggregator's number
 CHECK_SECONDS = 5.0  # for the response to a discovery check; kube-aggregator's limit
 
 AGGREGATOR = User(name="system:kube-aggregator", groups=(ADMINISTRATORS,))
@@ -32,6 +32,11 @@ class Availability:
     status: str
     reason: str
     message: str
+
+    @property
+    def is_available(self) -> bool:
+        """Whether requests are proxied."""
+        return self.status == "True"
 
     @property
     def is_retried(self) -> bool:
@@ -52,15 +57,8 @@ class AvailableConditionController:
         assert api.service is not None
         if (problem := self._service_problem(api.service)) is not None:
             return problem
-        try:
-            location = self._proxy.locate(api.service)
-        except WebhookUnreachable as error:
-            return Availability("False", "FailedDiscoveryCheck", str(error))
-        path = f"/apis/{api.group}/{api.version}" if api.group else f"/api/{api.version}"
-        if why := await self._discovery_problem(api, location + path, path):
-            return Availability(
-                "False", "FailedDiscoveryCheck", f"failing or missing response from {location}{path}: {why}"
-            )
+        if why := await self._discovery_problem(api):
+            return Availability("False", "FailedDiscoveryCheck", why)
         return Availability("True", "Passed", "all checks passed")
 
     def _service_problem(self, reference: ServiceReference) -> Availability | None:
@@ -88,24 +86,42 @@ class AvailableConditionController:
             return Availability("False", "MissingEndpoints", message)
         return None
 
-    async def _discovery_problem(self, api: APIService, url: str, path: str) -> str:
-        """Return why the discovery document of the group version cannot be read; "" if it can.
+    async def _discovery_problem(self, api: APIService) -> str:
+        """Return why the group version cannot be discovered by any of several requests; "" if it can.
 
-        kube-aggregator sends five requests at once, for endpoints that differ. Here a service is always resolved to
-        its first ready endpoint.
+        Each request may be sent to another endpoint, of which one has to respond.
         """
+        why = ""
+        async with asyncio.TaskGroup() as group:
+            attempts = [group.create_task(self._attempt(api)) for _ in range(ATTEMPTS)]
+            for attempt in asyncio.as_completed(attempts):
+                if not (why := await attempt):
+                    break
+            for each in attempts:
+                each.cancel()
+        return why
+
+    async def _attempt(self, api: APIService) -> str:
+        """Return why the discovery document of the group version cannot be read; "" if it can."""
+        assert api.service is not None
+        path = f"/apis/{api.group}/{api.version}" if api.group else f"/api/{api.version}"
+        try:
+            location = self._proxy.locate(api.service)
+        except WebhookUnreachable as error:
+            return str(error)
+        url = location + path
         try:
             async with asyncio.timeout(CHECK_SECONDS):
-                response = await self._proxy.fetch(api, path, AGGREGATOR, {})
+                response = await self._proxy.fetch(api, location, path, AGGREGATOR, {})
         except TimeoutError:
-            return f'Get "{url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
-        except (ServiceUnreachable, WebhookUnreachable, OSError) as error:
-            return f'Get "{url}": {error}'
-        return "" if _is_success(response) else f"bad status from {url}: {response.status}"
-
-
-def _is_success(response: Response) -> bool:
-    return 200 <= response.status < 300
+            why = f'Get "{url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
+        except (ServiceUnreachable, OSError) as error:
+            why = f'Get "{url}": {error}'
+        else:
+            if 200 <= response.status < 300:
+                return ""
+            why = f"bad status from {url}: {response.status}"
+        return f"failing or missing response from {url}: {why}"
 
 
 def _has_endpoint(found: Mapping[str, Any], port_name: str) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha512
 from typing import Any
 
 import msgspec
 
 from pyctrl.apiserver._aggregator.api_service import APIService
 from pyctrl.apiserver._aggregator.availability import AGGREGATOR
+from pyctrl.apiserver._aggregator.openapi_conversion import to_openapi_v3
 from pyctrl.apiserver._aggregator.proxy_handler import ProxyHandler
 from pyctrl.apiserver._aggregator.service_transport import ServiceUnreachable
 from pyctrl.apiserver._errors import Response
@@ -35,6 +37,7 @@ class GroupVersionDiscovery:
     entry: dict[str, Any] = field(default_factory=dict)  # an APIVersionDiscovery
     openapi_v3: dict[str, Any] = field(default_factory=dict)  # the paths of the v3 index
     openapi_v2: bytes = b""  # the document, as JSON
+    converted: bytes = b""  # the v3 document of a server that has only v2
 
 
 class DiscoveryManager:
@@ -63,10 +66,9 @@ class DiscoveryManager:
         found = await self._entry(api) if api.is_available else None
         is_current = found is not None
         entry = {**(found or {"version": api.version}), "freshness": "Current" if is_current else "Stale"}
-        refreshed = GroupVersionDiscovery(entry, known.openapi_v3, known.openapi_v2)
+        refreshed = replace(known, entry=entry)
         if is_current:
-            refreshed.openapi_v3 = await self._openapi_v3(api) or known.openapi_v3
-            refreshed.openapi_v2 = await self._openapi_v2(api) or known.openapi_v2
+            await self._refresh_openapi(api, refreshed)
         if refreshed != self.found.get(api.name):
             self.found[api.name] = refreshed
             self.epoch += 1
@@ -86,11 +88,18 @@ class DiscoveryManager:
             return None
         return {"version": api.version, "resources": _from_resource_list(document, api)}
 
-    async def _openapi_v3(self, api: APIService) -> dict[str, Any]:
-        response = await self._fetch(api, "/openapi/v3", {"Accept": _JSON}, _OPENAPI_USER)
-        paths = _read(response).get("paths") or {}
-        wanted = (f"apis/{api.group}", f"apis/{api.group}/{api.version}")
-        return {path: paths[path] for path in wanted if path in paths}
+    async def _refresh_openapi(self, api: APIService, found: GroupVersionDiscovery) -> None:
+        """Fetch the OpenAPI documents; those that cannot be read stay. Without v3, v2 is converted."""
+        index = await self._fetch(api, "/openapi/v3", {"Accept": _JSON}, _OPENAPI_USER)
+        found.openapi_v2 = await self._openapi_v2(api) or found.openapi_v2
+        path = f"apis/{api.group}/{api.version}"
+        if index is not None and index.status == 404 and found.openapi_v2:
+            found.converted = msgspec.json.encode(to_openapi_v3(_decode(found.openapi_v2)))
+            tag = sha512(found.converted).hexdigest().upper()
+            found.openapi_v3 = {path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={tag}"}}
+        elif paths := _read(index).get("paths"):
+            found.converted = b""
+            found.openapi_v3 = {each: paths[each] for each in (f"apis/{api.group}", path) if each in paths}
 
     async def _openapi_v2(self, api: APIService) -> bytes:
         response = await self._fetch(api, "/openapi/v2", {"Accept": _JSON}, _OPENAPI_USER)
@@ -102,9 +111,11 @@ class DiscoveryManager:
         self, api: APIService, path: str, headers: dict[str, str], user: User = AGGREGATOR
     ) -> Response | None:
         """Return a response with a whole body; None if there is none."""
+        assert api.service is not None
         try:
+            location = self._proxy.locate(api.service)
             async with asyncio.timeout(FETCH_SECONDS):
-                response = await self._proxy.fetch(api, path, user, headers)
+                response = await self._proxy.fetch(api, location, path, user, headers)
         except (TimeoutError, ServiceUnreachable, WebhookUnreachable, OSError):
             return None
         return response if isinstance(response.body, bytes) else None

@@ -81,16 +81,19 @@ class ProxyHandler:
         except StatusError as error:
             return _unavailable(str(error))
 
-    async def fetch(self, api: APIService, path: str, user: User, headers: dict[str, str]) -> Response:
+    async def fetch(self, api: APIService, location: str, path: str, user: User, headers: dict[str, str]) -> Response:
         """GET a path of an extension API server for the aggregator itself.
 
+        Args:
+            location: Where its service is, as from `locate`.
+
         Raises:
-            WebhookUnreachable: The service has no endpoint.
             ServiceUnreachable: There is no response. An OSError means the same.
         """
-        assert api.service is not None
-        url, sent = self.locate(api.service) + path, [*headers.items(), *user_headers(user)]
-        return await self._send(_addressed(OutgoingRequest(method="GET", url=url, headers=sent, body=b""), api))
+        sent = [*headers.items(), *user_headers(user)]
+        return await self._send(
+            _addressed(OutgoingRequest(method="GET", url=location + path, headers=sent, body=b""), api)
+        )
 
     async def _send(self, request: ProxyRequest) -> Response:
         transport = self._in_process.get(urlsplit(request.url).hostname or "", self._transport)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyctrl.apiserver._schema.schema import SchemaNode
 from pyctrl.cel import BOOL, STRING, CompileFailed, DeclType, Environment, Program, Type, optional_of, schema_decl_type
 
 __all__ = [
@@ -40,18 +41,18 @@ class RuleProgram:
     field_path: str  # appended to the path of the value in errors
     is_transition: bool  # it uses `oldSelf`
     is_optional: bool  # `oldSelf` is an optional value, and the rule is evaluated for new values too
+    max_cost: int  # the estimated cost of one evaluation, an upper bound
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class RuleNode:
     """A schema node with rules at or below it."""
 
-    kind: str  # the schema's type: object, array, string, ...; "" for int-or-string
+    schema: SchemaNode
     rules: tuple[RuleProgram, ...] = ()
     properties: Mapping[str, RuleNode] = field(default_factory=dict)
     additional: RuleNode | None = None
     items: RuleNode | None = None
-    keys: tuple[str, ...] = ()  # of a list of type map
     has_transitions: bool = False  # at or below the node
 
 
@@ -111,28 +112,27 @@ def _typed(environment: Environment, text: str, wanted: Type, why: str) -> Progr
     return program
 
 
-def rule_node(schema: Mapping[str, Any], name: str, *, is_resource: bool = False) -> RuleNode | None:
-    """Compile the rules at and below a schema node; None if there are none."""
+def rule_node(schema: Mapping[str, Any], node: SchemaNode, name: str, *, is_resource: bool = False) -> RuleNode | None:
+    """Compile the rules at and below a schema, whose compiled form is `node`; None if there are none."""
     rules = tuple(_rules(schema, name, is_resource=is_resource))
     properties = {
         key: found
         for key, each in (schema.get("properties") or {}).items()
-        if (found := rule_node(each, name)) is not None
+        if (found := rule_node(each, node.properties[key], name)) is not None
     }
     additional, items = (
-        rule_node(each, name) if isinstance(each := schema.get(key), Mapping) else None
-        for key in ("additionalProperties", "items")
+        rule_node(schema[key], each, name) if each is not None and isinstance(schema.get(key), Mapping) else None
+        for key, each in (("additionalProperties", node.additional), ("items", node.items))
     )
     below = [each for each in (*properties.values(), additional, items) if each is not None]
     if not rules and not below:
         return None
     return RuleNode(
-        kind=schema.get("type") or "",
+        schema=node,
         rules=rules,
         properties=properties,
         additional=additional,
         items=items,
-        keys=tuple(schema.get("x-kubernetes-list-map-keys") or ()),
         has_transitions=any(each.is_transition for each in rules) or any(each.has_transitions for each in below),
     )
 
@@ -158,14 +158,24 @@ def _rule(found: CompilationResult, program: Program, schema: Mapping[str, Any])
     display_name = (text.get("message") or text["rule"]).strip()
     return RuleProgram(
         program=program,
-        message_program=found.message_program,
+        message_program=_usable_message(found),
         message=display_name if text.get("message") else f"failed rule: {display_name}",
         display_name=display_name,
         reason=text.get("reason") or "FieldValueInvalid",
         field_path=printed_path(text.get("fieldPath") or "", schema) or "",
         is_transition=found.is_transition,
         is_optional=found.is_optional,
+        max_cost=found.max_cost,
     )
+
+
+def _usable_message(found: CompilationResult) -> Program | None:
+    """Return the messageExpression; None if it fails always.
+
+    kube-apiserver evaluates a messageExpression with a plain `oldSelf`, even if it is compiled with an optional one.
+    """
+    program = found.message_program
+    return None if program is not None and found.is_optional and program.uses("oldSelf") else program
 
 
 # -- field paths -----------------------------------------------------------------------------------------------

@@ -1,15 +1,33 @@
-"""Evaluation of validation rules on an object and the old object, from the root down."""
+"""Evaluation of validation rules on an object and the old object, from the root down.
+
+An object's rules have a budget. Counting the actual costs takes longer than most rules, so the estimates are summed up
+first, which are upper bounds. Only an object that could exceed the budget is evaluated again with actual costs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from contextlib import suppress
+from typing import Any, NoReturn, TypeAlias
 
+from pyctrl._go.text import quoted
 from pyctrl.apiserver._apiextensions.cel_compilation import SELF_TYPE, RuleNode, RuleProgram, rule_node
 from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, invalid_value, required
-from pyctrl.apiserver._schema.ratcheting import is_same
-from pyctrl.apiserver._schema.schema import list_key
-from pyctrl.cel import NO_OVERLOAD, NONE, EvaluationFailed, Optional, ValueReader, value_reader
+from pyctrl.apiserver._schema.ratcheting import is_unchanged
+from pyctrl.apiserver._schema.schema import SchemaNode, compile_structural, list_key
+from pyctrl.cel import (
+    COST_LIMIT_EXCEEDED,
+    NO_OVERLOAD,
+    NONE,
+    PER_CALL_LIMIT,
+    RUNTIME_BUDGET,
+    CostBudget,
+    EvaluationFailed,
+    Optional,
+    OutOfBudget,
+    ValueReader,
+    value_reader,
+)
 
 __all__ = ["RuleValidator", "compile_rules"]
 
@@ -20,44 +38,68 @@ _NOT_CHECKED = (
     "some validation rules were not checked because the object was invalid; "
     "correct the existing errors to complete validation"
 )
+_NO_FURTHER = "no further validation rules will be run"
 _MESSAGE_BYTES = 5 * 1024  # maximum size of a messageExpression's result
 
 
 class RuleValidator:
-    """Validator of the rules of a kind."""
+    """Validator of the rules of a kind, or of a schema inside one."""
 
     def __init__(self, node: RuleNode, read: ValueReader | None) -> None:
         self._node = node
         self._read = read
 
-    def validate(self, value: _JSON, old: _JSON | None, causes: Sequence[FieldError]) -> list[FieldError]:
-        """Return the errors of an object's rules.
+    def validate(
+        self, value: _JSON, old: _JSON | None, causes: Sequence[FieldError], warnings: list[str]
+    ) -> list[FieldError]:
+        """Return the errors of an object's rules. Errors in unchanged values are warnings (ratcheting).
 
         Args:
             value: The object.
             old: The object that it replaces; None for a new one.
             causes: The schema errors of the object. Rules are evaluated only for objects that match the schema.
+            warnings: The list that gets the warnings.
         """
-        node, read = self._node, self._read
         if any(cause.reason in _BLOCKING for cause in causes):
             return [invalid_value("<nil>", None, _NOT_CHECKED)]
+        found = self._evaluate(self._correlated(value, old, ""), is_ratcheting=True)
+        warnings.extend(f"{cause.field}: {cause.message}" for cause in found.ratcheted)
+        return found.causes
+
+    def validate_default(self, value: _JSON, path: str) -> list[FieldError]:
+        """Return the errors of a schema's default value, as an unchanged value and as a new one."""
+        olds = (value, None)
+        found = (self._evaluate(self._correlated(value, old, path), is_ratcheting=False).causes for old in olds)
+        return next((causes for causes in found if causes), [])
+
+    def _correlated(self, value: _JSON, old: _JSON | None, path: str) -> _CorrelatedObject:
+        node, read = self._node, self._read
         cel_value = value if read is None else read(value)
         old_cel_value = old if read is None or old is None or not node.has_transitions else read(old)
-        found: list[FieldError] = []
-        _walk(node, _CorrelatedObject(value, cel_value, old, old_cel_value, ""), found)
-        return [cause if cause.field else cause._replace(field="<nil>") for cause in found]
+        return _CorrelatedObject(value, cel_value, old, old_cel_value, path)
+
+    def _evaluate(self, obj: _CorrelatedObject, *, is_ratcheting: bool) -> _Evaluation:
+        estimated = _Evaluation(has_actual_costs=False, is_ratcheting=is_ratcheting)
+        try:
+            estimated.run(self._node, obj)
+        except OutOfBudget:
+            actual = _Evaluation(has_actual_costs=True, is_ratcheting=is_ratcheting)
+            actual.run(self._node, obj)
+            return actual
+        return estimated
 
 
-def compile_rules(schema: Mapping[str, Any]) -> RuleValidator:
-    """Compile the rules of a validated schema of a kind."""
-    node = rule_node(schema, SELF_TYPE, is_resource=True)
-    return RuleValidator(node or RuleNode(kind="object"), value_reader(schema))
+def compile_rules(schema: Mapping[str, Any], *, is_resource: bool = True) -> RuleValidator:
+    """Compile the rules of a validated schema: that of a kind, or one inside it."""
+    node = compile_structural(schema)
+    found = rule_node(schema, node, SELF_TYPE, is_resource=is_resource)
+    return RuleValidator(found or RuleNode(schema=node), value_reader(schema))
 
 
 class _CorrelatedObject:
     """A value and its old value, both as JSON and as CEL values (`cel_value`)."""
 
-    __slots__ = ("cel_value", "json", "old", "old_cel_value", "parent", "path")
+    __slots__ = ("cel_value", "json", "old", "old_cel_value", "parent", "path", "schema")
 
     def __init__(
         self,
@@ -66,104 +108,174 @@ class _CorrelatedObject:
         old: _JSON | None,
         old_cel_value: Any,
         path: str,
+        schema: SchemaNode | None = None,
         parent: _CorrelatedObject | None = None,
     ) -> None:
         self.json, self.cel_value, self.old, self.old_cel_value, self.path = json, cel_value, old, old_cel_value, path
-        self.parent = parent
+        self.schema, self.parent = schema, parent
 
-    def key(self, key: str, path: str) -> _CorrelatedObject:
+    def key(self, key: str, path: str, schema: SchemaNode) -> _CorrelatedObject:
         """Return the value of a key with the old value of the same key."""
         old = self.old.get(key) if isinstance(self.old, dict) else None
         old_cel_value = None if old is None else self.old_cel_value.get(key)
-        return _CorrelatedObject(self.json[key], self.cel_value[key], old, old_cel_value, path, self)
+        return _CorrelatedObject(self.json[key], self.cel_value[key], old, old_cel_value, path, schema, self)
 
     @property
     def is_unchanged(self) -> bool:
         """Whether the value is unchanged, so that errors in it are ratcheted."""
         if self.old is None:
             return self.parent is not None and self.parent.is_unchanged
-        return is_same(self.json, self.old)
+        # A whole object always differs from the old one: its metadata has no schema.
+        return self.schema is not None and is_unchanged(self.schema, self.json, self.old)
 
 
-def _walk(node: RuleNode, obj: _CorrelatedObject, causes: list[FieldError]) -> None:
-    for rule in node.rules:
-        cause = _evaluate(rule, node, obj)
-        if cause is not None:
-            causes.append(cause)
-    if isinstance(obj.json, dict):
-        _walk_object(node, obj, causes)
-    elif isinstance(obj.json, list) and node.items is not None:
-        _walk_list(node, node.items, obj, causes)
+class _NoFurtherRules(Exception):
+    """Raised after the error that ends the validation."""
 
 
-def _walk_object(node: RuleNode, obj: _CorrelatedObject, causes: list[FieldError]) -> None:
-    prefix = f"{obj.path}." if obj.path else ""
-    for key, child in node.properties.items():
-        if obj.json.get(key) is not None:
-            _walk(child, obj.key(key, prefix + key), causes)
-    if node.additional is not None:
-        for key, item in obj.json.items():
+class _Evaluation:
+    """One evaluation of an object's rules: the errors and the budget."""
+
+    def __init__(self, *, has_actual_costs: bool, is_ratcheting: bool) -> None:
+        self.causes: list[FieldError] = []
+        self.ratcheted: list[FieldError] = []
+        self._budget = CostBudget(RUNTIME_BUDGET)
+        self._has_actual_costs = has_actual_costs
+        self._is_ratcheting = is_ratcheting
+
+    def run(self, node: RuleNode, obj: _CorrelatedObject) -> None:
+        """Evaluate the rules.
+
+        Raises:
+            OutOfBudget: The actual costs are needed to tell whether the rules exceed the budget.
+        """
+        with suppress(_NoFurtherRules):
+            self._walk(node, obj)
+
+    # -- from the root down ------------------------------------------------------------------------------------
+
+    def _walk(self, node: RuleNode, obj: _CorrelatedObject) -> None:
+        if self._has_actual_costs and node.rules and self._budget.is_spent:
+            self._stop(node, obj, str(OutOfBudget()))
+        for rule in node.rules:
+            self._evaluate(rule, node, obj)
+        if isinstance(obj.json, dict):
+            self._walk_object(node, obj)
+        elif isinstance(obj.json, list) and node.items is not None:
+            self._walk_list(node, node.items, obj)
+
+    def _walk_object(self, node: RuleNode, obj: _CorrelatedObject) -> None:
+        prefix = f"{obj.path}." if obj.path else ""
+        for key, child in node.properties.items():
+            if obj.json.get(key) is not None:
+                self._walk(child, obj.key(key, prefix + key, child.schema))
+        if node.additional is not None:
+            for key, item in obj.json.items():
+                if item is not None:
+                    self._walk(node.additional, obj.key(key, f"{obj.path}[{key}]", node.additional.schema))
+
+    def _walk_list(self, node: RuleNode, items: RuleNode, obj: _CorrelatedObject) -> None:
+        known = _by_key(node, obj)
+        for index, item in enumerate(obj.json):
             if item is not None:
-                _walk(node.additional, obj.key(key, f"{obj.path}[{key}]"), causes)
+                key = list_key(item, node.schema.map_keys, items.schema) if known else None
+                old, old_cel_value = known.get(key, (None, None))
+                path = f"{obj.path}[{index}]"
+                cel_value = obj.cel_value[index]
+                self._walk(items, _CorrelatedObject(item, cel_value, old, old_cel_value, path, items.schema, obj))
 
+    # -- one rule ----------------------------------------------------------------------------------------------
 
-def _walk_list(node: RuleNode, items: RuleNode, obj: _CorrelatedObject, causes: list[FieldError]) -> None:
-    known = _by_key(node, obj)
-    for index, item in enumerate(obj.json):
-        if item is not None:
-            old, old_cel_value = known.get(list_key(item, node.keys, None), (None, None)) if known else (None, None)
-            path = f"{obj.path}[{index}]"
-            _walk(items, _CorrelatedObject(item, obj.cel_value[index], old, old_cel_value, path, obj), causes)
+    def _evaluate(self, rule: RuleProgram, node: RuleNode, obj: _CorrelatedObject) -> None:
+        old = obj.old_cel_value
+        if rule.is_transition and old is None and not rule.is_optional:
+            return
+        if rule.is_optional:
+            old = NONE if old is None else Optional(old)
+        variables = {"self": obj.cel_value, "oldSelf": old}
+        value, cost = self._value(rule, variables)
+        if not self._spend(cost):
+            self._stop(node, obj, str(OutOfBudget()))
+        if isinstance(value, EvaluationFailed):
+            self._failed(rule, node, obj, str(value))
+        elif value is not True:
+            self._add(_cause(rule, obj, self._message(rule, node, obj, variables)), rule, obj)
+
+    def _value(self, rule: RuleProgram, variables: Mapping[str, Any]) -> tuple[Any, int]:
+        """Return the value of a rule, or the error of its evaluation, and its cost, or an upper bound of it."""
+        if self._has_actual_costs or rule.max_cost > PER_CALL_LIMIT:
+            return rule.program.evaluate_with_cost(variables)
+        try:
+            return rule.program.evaluate(variables), rule.max_cost
+        except EvaluationFailed as failed:
+            return failed, rule.max_cost
+
+    def _spend(self, cost: int) -> bool:
+        """Take a cost from the budget; return whether it sufficed.
+
+        Raises:
+            OutOfBudget: It does not suffice for the upper bounds.
+        """
+        try:
+            self._budget.spend(cost)
+        except OutOfBudget:
+            if not self._has_actual_costs:
+                raise
+            return False
+        return True
+
+    def _stop(self, node: RuleNode, obj: _CorrelatedObject, message: str) -> NoReturn:
+        self.causes.append(invalid_value(obj.path or "<nil>", node.schema.type or "", message))
+        raise _NoFurtherRules
+
+    def _failed(self, rule: RuleProgram, node: RuleNode, obj: _CorrelatedObject, error: str) -> None:
+        if error == COST_LIMIT_EXCEEDED:
+            why = f"{_NO_FURTHER} due to call cost exceeds limit for rule"
+            self._stop(node, obj, f"'{error}': {why}: {rule.display_name}")
+        message = f"{error} evaluating rule: {rule.display_name}"
+        if error.startswith(NO_OVERLOAD):
+            why = "call arguments did not match a supported operator, function or macro signature for rule"
+            message = f"'{error}': {why}: {rule.display_name}"
+        self.causes.append(invalid_value(obj.path or "<nil>", node.schema.type or "", message))
+
+    def _add(self, cause: FieldError, rule: RuleProgram, obj: _CorrelatedObject) -> None:
+        is_ratcheted = self._is_ratcheting and not rule.is_transition and obj.is_unchanged
+        (self.ratcheted if is_ratcheted else self.causes).append(cause)
+
+    def _message(self, rule: RuleProgram, node: RuleNode, obj: _CorrelatedObject, variables: Mapping[str, Any]) -> str:
+        if rule.message_program is None:
+            return rule.message
+        value, cost = rule.message_program.evaluate_with_cost(variables)
+        error = ""
+        if not self._spend(cost):
+            error = f"messageExpression evaluation failed due to running out of cost budget, {_NO_FURTHER}"
+        elif isinstance(value, EvaluationFailed) and str(value) == COST_LIMIT_EXCEEDED:
+            text = quoted(rule.message_program.text)
+            error = f"{_NO_FURTHER} due to call cost exceeds limit for messageExpression: {text}"
+        if error:
+            self._add(invalid_value(_where(rule, obj), node.schema.type or "", error), rule, obj)
+            raise _NoFurtherRules
+        found = value.strip() if isinstance(value, str) else ""
+        is_usable = found and "\n" not in found and len(found.encode()) <= _MESSAGE_BYTES
+        return found if is_usable else rule.message
 
 
 def _by_key(node: RuleNode, obj: _CorrelatedObject) -> Mapping[Any, tuple[_JSON, Any]]:
     """Return the old items of a list of type map by their keys; items of other lists have no old values."""
-    if not node.keys or not isinstance(obj.old, list):
+    if node.schema.list_type != "map" or not isinstance(obj.old, list):
         return {}
+    keys, items = node.schema.map_keys, node.schema.items
     pairs = zip(obj.old, obj.old_cel_value, strict=True)
-    return {list_key(item, node.keys, None): (item, cel_value) for item, cel_value in pairs}
+    return {list_key(item, keys, items): (item, cel_value) for item, cel_value in pairs}
 
 
-# -- one rule --------------------------------------------------------------------------------------------------
-
-
-def _evaluate(rule: RuleProgram, node: RuleNode, obj: _CorrelatedObject) -> FieldError | None:
-    old = obj.old_cel_value
-    if rule.is_transition and old is None and not rule.is_optional:
-        return None
-    if rule.is_optional:
-        old = NONE if old is None else Optional(old)
-    variables = {"self": obj.cel_value, "oldSelf": old}
-    try:
-        if rule.program.evaluate(variables) is True:
-            return None
-    except EvaluationFailed as failed:
-        return invalid_value(obj.path, node.kind, _evaluation_error(str(failed), rule.display_name))
-    if not rule.is_transition and obj.is_unchanged:
-        return None
-    return _cause(rule, obj, _message(rule, variables))
-
-
-def _evaluation_error(error: str, display_name: str) -> str:
-    if error.startswith(NO_OVERLOAD):
-        why = "call arguments did not match a supported operator, function or macro signature for rule"
-        return f"'{error}': {why}: {display_name}"
-    return f"{error} evaluating rule: {display_name}"
-
-
-def _message(rule: RuleProgram, variables: Mapping[str, Any]) -> str:
-    if rule.message_program is None:
-        return rule.message
-    try:
-        found = str(rule.message_program.evaluate(variables)).strip()
-    except EvaluationFailed:
-        return rule.message
-    is_usable = found and "\n" not in found and len(found.encode()) <= _MESSAGE_BYTES
-    return found if is_usable else rule.message
+def _where(rule: RuleProgram, obj: _CorrelatedObject) -> str:
+    path = obj.path + rule.field_path
+    return (path if obj.path else path.lstrip(".")) or "<nil>"
 
 
 def _cause(rule: RuleProgram, obj: _CorrelatedObject, message: str) -> FieldError:
-    where = (obj.path + rule.field_path).lstrip(".") if not obj.path else obj.path + rule.field_path
+    where = _where(rule, obj)
     if rule.reason == "FieldValueRequired":
         return required(where, message)
     if rule.reason == "FieldValueForbidden":

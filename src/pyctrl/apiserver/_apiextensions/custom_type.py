@@ -153,9 +153,13 @@ class CustomResourceType:
         return self._rules
 
     def _validate_rules(
-        self, obj: dict[str, JSON], old: dict[str, JSON] | None, causes: Sequence[errors.FieldError]
+        self,
+        obj: dict[str, JSON],
+        old: dict[str, JSON] | None,
+        causes: Sequence[errors.FieldError],
+        warnings: list[str],
     ) -> list[errors.FieldError]:
-        return [] if self.rules is None else self.rules.validate(obj, old, causes)
+        return [] if self.rules is None else self.rules.validate(obj, old, causes, warnings)
 
     @property
     def _metadata_node(self) -> SchemaNode:
@@ -251,7 +255,7 @@ class CustomResourceType:
             )
         causes += self._validate_names(metadata)
         causes += self.validate(obj, None, is_decoded=decoded_fields is not None)
-        self._raise_invalid(obj, [*causes, *self._validate_rules(obj, None, causes)])
+        self._raise_invalid(obj, [*causes, *self._validate_rules(obj, None, causes, warnings)])
         warnings.extend(finalizer_warnings(metadata, None))
 
     def prepare_update(
@@ -270,7 +274,7 @@ class CustomResourceType:
         )
         found = self.validate(new, old)
         causes += _of_status(found) if subresource == "status" else found
-        self._raise_invalid(new, [*causes, *self._validate_rules(new, old, causes)])
+        self._raise_invalid(new, [*causes, *self._validate_rules(new, old, causes, warnings)])
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
 
     def _validate_names(self, metadata: Mapping[str, JSON]) -> list[errors.FieldError]:

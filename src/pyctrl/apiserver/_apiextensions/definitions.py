@@ -31,6 +31,7 @@ __all__ = [
     "mark_terminating",
     "prepare_definition",
     "validate_definition",
+    "validate_definition_status",
 ]
 
 
@@ -289,19 +290,28 @@ def _validate_names(spec_names: Mapping[str, JSON]) -> Iterator[FieldError]:
     for key in ("plural", "singular", "kind", "listKind"):
         if not spec_names.get(key):
             yield required(f"spec.names.{key}")
+    yield from _given_names(spec_names, "spec.names")
+
+
+def validate_definition_status(new: Mapping[str, JSON], _old: Mapping[str, JSON] | None) -> Iterator[FieldError]:
+    """Check the accepted names of a definition."""
+    yield from _given_names((new.get("status") or {}).get("acceptedNames") or {}, "status.acceptedNames")
+
+
+def _given_names(spec_names: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
     for key in ("plural", "singular"):
         if spec_names.get(key) and (errors := names.label_1035(spec_names[key])):
-            yield invalid_value(f"spec.names.{key}", spec_names[key], ",".join(errors))
+            yield invalid_value(f"{path}.{key}", spec_names[key], ",".join(errors))
     for key in ("kind", "listKind"):
         if spec_names.get(key) and (errors := names.label_1035(spec_names[key].lower())):
             why = f"may have mixed case, but should otherwise match: {','.join(errors)}"
-            yield invalid_value(f"spec.names.{key}", spec_names[key], why)
+            yield invalid_value(f"{path}.{key}", spec_names[key], why)
     for key in ("shortNames", "categories"):
         for index, each in enumerate(spec_names.get(key) or ()):
             if errors := names.label_1035(each):
-                yield invalid_value(f"spec.names.{key}[{index}]", each, ",".join(errors))
+                yield invalid_value(f"{path}.{key}[{index}]", each, ",".join(errors))
     if spec_names.get("kind") and spec_names.get("kind") == spec_names.get("listKind"):
-        yield invalid_value("spec.names.listKind", spec_names["listKind"], "kind and listKind may not be the same")
+        yield invalid_value(f"{path}.listKind", spec_names["listKind"], "kind and listKind may not be the same")
 
 
 def _conversion(conversion: Mapping[str, JSON]) -> Iterator[FieldError]:

@@ -311,7 +311,12 @@ def _defaults(schema: Schema, path: str, level: str = "field") -> Iterator[Field
         prune(node, copied(default), unknown, lambda metadata, _path, _unknown: metadata, is_object=False)
         if unknown:
             yield invalid_value(f"{path}.default", default, "must not have unknown fields")
-        yield from validate(node, default, f"{path}.default")
+        found = validate(node, default, f"{path}.default")
+        if not found and node.rules:
+            from pyctrl.apiserver._apiextensions.cel_validation import compile_rules  # lazy: few definitions have rules
+
+            found = compile_rules(schema, is_resource=level == "root").validate_default(default, f"{path}.default")
+        yield from found
         if level == "root":
             yield from (required(f"{path}.default.{key}") for key in ("apiVersion", "kind") if not default.get(key))
     for each, where in _children(schema, path):

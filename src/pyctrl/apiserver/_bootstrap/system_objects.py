@@ -27,11 +27,21 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
     from pyctrl.apiserver._storage.storage import WatchCacheEvent
 
-__all__ = ["SystemObjectsController"]
+__all__ = ["IDENTITY", "SystemObjectsController"]
 
 #: The server's name and advertised address. They are constants, so that servers with one seed are the same everywhere.
 HOSTNAME: Final = "pyctrl"
 ADDRESS: Final = "192.168.96.1"  # in the network of simulated nodes; nothing listens there
+
+
+def _identity(hostname: str) -> str:
+    """Return the name of the server's Lease, made as in k8s.io/apiserver (NewConfig)."""
+    parts = (hostname.encode(), b"kube-apiserver")
+    hashed = sha256(b"".join(len(part).to_bytes(2, "big") + part for part in parts)).digest()[:16]
+    return f"apiserver-{b32encode(hashed).decode().rstrip('=').lower()}"
+
+
+IDENTITY: Final = _identity(HOSTNAME)
 
 
 class SystemObjectsController:
@@ -49,7 +59,7 @@ class SystemObjectsController:
             "service_ip": str(IPv4Network(service_cidr)[1]),
             "address": ADDRESS,
             "hostname": HOSTNAME,
-            "identity": _identity(HOSTNAME),
+            "identity": IDENTITY,
             "holder": new_uid(backend.random),
         }
         self._is_served = False
@@ -107,10 +117,3 @@ def _with_system_fields(metadata: dict[str, Any], random: Random) -> dict[str, A
 @cache
 def _template() -> Template:
     return Template(msgspec.json.encode(load("bootstrap_objects")).decode())
-
-
-def _identity(hostname: str) -> str:
-    """Return the name of the server's Lease, made as in k8s.io/apiserver (NewConfig)."""
-    parts = (hostname.encode(), b"kube-apiserver")
-    hashed = sha256(b"".join(len(part).to_bytes(2, "big") + part for part in parts)).digest()[:16]
-    return f"apiserver-{b32encode(hashed).decode().rstrip('=').lower()}"

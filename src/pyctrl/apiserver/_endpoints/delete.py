@@ -104,7 +104,9 @@ class DeleteHandler:
         if admission.has_dynamic_plugins:
             old = stored.read(request.resource)
             options = effective_options(old, request.resource, options)
-        attributes = Attributes(operation=DELETE, request=request, object=None, old=old, name=name, options=options)
+        attributes = Attributes(
+            operation=DELETE, request=request, object=None, old=old, name=name, stored=stored, options=options
+        )
         await admission.mutate(attributes)
         await admission.validate(attributes)
 

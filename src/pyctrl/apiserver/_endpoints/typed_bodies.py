@@ -119,14 +119,18 @@ def read_delete_options(request: ResourceRequest, components: OpenAPIComponents)
         raise bad_request(unfit.why) from None
 
 
-def decode_subresource_object(obj: dict[str, Any], kind: Kind, components: OpenAPIComponents) -> dict[str, Any]:
-    """Decode an object of a subresource's kind as its Go type does.
+def decode_subresource_object(
+    obj: dict[str, Any], kind: Kind, components: OpenAPIComponents, unknown: list[str] | None = None
+) -> dict[str, Any]:
+    """Decode an object of a subresource's kind as its Go type does; paths of unknown fields are added to `unknown`.
 
     Raises:
         StatusError: 400, it does not fit the type.
     """
     try:
-        read: dict[str, Any] = decode(components.node("core_v1", _COMPONENTS[kind]), obj, [])
+        read: dict[str, Any] = decode(
+            components.node("core_v1", _COMPONENTS[kind]), obj, [] if unknown is None else unknown
+        )
     except DecodeFailed as failed:
         raise UndecodableBody(kind.kind, kind.version, str(failed)) from None
     return read

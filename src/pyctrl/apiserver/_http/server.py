@@ -18,6 +18,7 @@ from pyctrl._headers import Headers
 from pyctrl._http_server import Listener
 from pyctrl._tasks import Deadline, end
 from pyctrl.apiserver._authn import Peer
+from pyctrl.apiserver._bootstrap.identity_lease import renewed_identity
 from pyctrl.apiserver._errors import Response, StatusError
 from pyctrl.apiserver._http.connection import HTTPConnection
 from pyctrl.apiserver._http.cross_origin import CrossOriginProtection
@@ -76,8 +77,10 @@ async def serve(
         )
 
     try:
-        async with server.running(), Listener("API server", connect).listening(host, port, backlog=BACKLOG) as bound:
-            yield f"{'https' if tls else 'http'}://{_reachable(host)}:{bound}"
+        listener = Listener("API server", connect)
+        async with server.running(), listener.listening(host, port, backlog=BACKLOG) as bound:
+            with renewed_identity(server.storage):
+                yield f"{'https' if tls else 'http'}://{_reachable(host)}:{bound}"
     finally:
         await http.end()
 

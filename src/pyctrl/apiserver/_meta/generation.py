@@ -40,12 +40,11 @@ def _content_changed(new: Mapping[str, JSON], old: Mapping[str, JSON], *, with_s
 
 
 def bump_generation(
-    new: dict[str, JSON], old: Mapping[str, JSON], *, annotations_too: bool = False, with_status: bool = False
+    new: dict[str, JSON], old: Mapping[str, JSON], *, metadata: Sequence[str] = (), with_status: bool = False
 ) -> None:
-    """Set the generation of `new`, incremented if the spec changed."""
+    """Set the generation of `new`, incremented if the spec or one of these fields of metadata changed."""
     changed = _content_changed(new, old, with_status=with_status)
-    if not changed and annotations_too:
-        changed = new["metadata"].get("annotations") != old["metadata"].get("annotations")
+    changed = changed or any(new["metadata"].get(each) != old["metadata"].get(each) for each in metadata)
     before = old["metadata"].get("generation", 0)
     generation = before + 1 if changed else before
     if generation:

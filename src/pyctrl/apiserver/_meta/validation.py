@@ -14,6 +14,7 @@ __all__ = [
     "MetadataCheck",
     "finalizer_warnings",
     "validate_annotations",
+    "validate_finalizer",
     "validate_labels",
     "validate_metadata",
     "validate_metadata_update",
@@ -184,9 +185,18 @@ def _qualified_finalizers(metadata: Mapping[str, JSON]) -> Iterator[FieldError]:
 
 def _standard_finalizers(metadata: Mapping[str, JSON]) -> Iterator[FieldError]:
     for index, finalizer in enumerate(metadata.get("finalizers") or ()):
-        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
-            why = "name is neither a standard finalizer name nor is it fully qualified"
-            yield invalid_value(f"metadata.finalizers[{index}]", finalizer, why)
+        yield from _standard_finalizer(finalizer, f"metadata.finalizers[{index}]")
+
+
+def _standard_finalizer(finalizer: str, path: str) -> Iterator[FieldError]:
+    if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+        yield invalid_value(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified")
+
+
+def validate_finalizer(finalizer: str, path: str) -> Iterator[FieldError]:
+    """Check a finalizer that is not in metadata: its form, and that it is Kubernetes' own or has a domain."""
+    yield from (invalid_value(path, finalizer, why) for why in names.qualified_name(finalizer))
+    yield from _standard_finalizer(finalizer, path)
 
 
 def _added_finalizers(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:
@@ -204,16 +214,12 @@ def finalizer_warnings(new: Mapping[str, JSON], old: Mapping[str, JSON] | None) 
     """Yield warnings about new finalizers of custom resources without a qualified name."""
     known = set((old or {}).get("finalizers") or ())
     for finalizer in new.get("finalizers") or ():
-        if finalizer not in known and finalizer not in STANDARD_FINALIZERS and not _has_path(finalizer):
+        if finalizer not in known and finalizer not in STANDARD_FINALIZERS and "/" not in finalizer:
+            path = " including a path (/)" if "." in finalizer else ""
             yield (
-                f"metadata.finalizers: {quoted(finalizer)}: prefer a domain-qualified finalizer name including a path "
-                "(/) to avoid accidental conflicts with other finalizer writers"
+                f"metadata.finalizers: {quoted(finalizer)}: prefer a domain-qualified finalizer name{path} "
+                "to avoid accidental conflicts with other finalizer writers"
             )
-
-
-def _has_path(finalizer: str) -> bool:
-    domain, slash, path = finalizer.partition("/")
-    return bool(slash and path and "." in domain)
 
 
 def validate_selector(selector: Mapping[str, JSON], path: str) -> Iterator[FieldError]:

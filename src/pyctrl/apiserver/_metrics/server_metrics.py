@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from pyctrl._clock import now
-from pyctrl._metrics import MetricFamily, counter, gauge
+from pyctrl._metrics import Collector, MetricFamily, counter, gauge
 from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
 from pyctrl.apiserver._metrics.text_format import encode_text
@@ -21,10 +21,14 @@ TEXT = (("Content-Type", "text/plain; version=0.0.4; charset=utf-8; escaping=und
 
 
 class ServerMetrics:
-    """The metrics of one server."""
+    """The metrics of one server.
 
-    def __init__(self, requests: RequestMetrics, storage: Storage) -> None:
-        self._requests, self._storage = requests, storage
+    Args:
+        others: Components with metrics of their own.
+    """
+
+    def __init__(self, requests: RequestMetrics, storage: Storage, others: Sequence[Collector] = ()) -> None:
+        self._requests, self._storage, self._others = requests, storage, others
         self._started = now()
 
     def find_response(self, path: str, version: Mapping[str, str]) -> Response | None:
@@ -38,6 +42,8 @@ class ServerMetrics:
     def _all(self, version: Mapping[str, str]) -> Iterator[MetricFamily]:
         yield from self._requests.collect_metrics()
         yield from storage_metrics((*key, len(collection)) for key, collection in self._storage.collections())
+        for each in self._others:
+            yield from each.collect_metrics()
         yield from build_metrics(version)
         yield from process_metrics(self._started)
 

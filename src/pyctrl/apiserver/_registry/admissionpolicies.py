@@ -10,9 +10,10 @@ from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, inv
 from pyctrl.apiserver._meta.validation import MetadataCheck, validate_selector
 from pyctrl.apiserver._registry.admission_rules import static_suffix_warnings, validate_rule
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
+from pyctrl.apiserver._registry.status_validation import validate_policy_status
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import UNSET, Cells, spec_of
-from pyctrl.apiserver._schema.defaulting import set_defaults
+from pyctrl.apiserver._schema.defaulting import set_missing
 from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = ["RESOURCES"]
@@ -30,7 +31,7 @@ _MUTATED_OPERATIONS = ("*", "CONNECT", "CREATE", "UPDATE")  # there is nothing t
 
 def _default_policy(obj: Object) -> None:
     """Default to failurePolicy Fail, matchPolicy Equivalent, and selectors that match everything."""
-    set_defaults(obj["spec"], failurePolicy="Fail")
+    set_missing(obj["spec"], failurePolicy="Fail")
     if (constraints := obj["spec"].get("matchConstraints")) is not None:
         _default_match(constraints)
 
@@ -42,9 +43,9 @@ def _default_policy_binding(obj: Object) -> None:
 
 
 def _default_match(match: Object) -> None:
-    set_defaults(match, matchPolicy="Equivalent", namespaceSelector={}, objectSelector={})
+    set_missing(match, matchPolicy="Equivalent", namespaceSelector={}, objectSelector={})
     for rule in (*(match.get("resourceRules") or ()), *(match.get("excludeResourceRules") or ())):
-        set_defaults(rule, scope="*")
+        set_missing(rule, scope="*")
 
 
 # -- policies ----------------------------------------------------------------------------------------------------
@@ -248,7 +249,12 @@ RESOURCES: Final = (
     BuiltinResource(
         group=_GROUP,
         kind="ValidatingAdmissionPolicy",
-        strategy=Strategy(**_METADATA, defaults=(_default_policy,), validates=(_validate_policy,)),
+        strategy=Strategy(
+            **_METADATA,
+            defaults=(_default_policy,),
+            validates=(_validate_policy,),
+            validates_status=(validate_policy_status,),
+        ),
         cells=_policy_cells("validations"),
     ),
     BuiltinResource(

@@ -12,7 +12,7 @@ from pyctrl.apiserver._registry.admission_rules import static_suffix_warnings, v
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells
-from pyctrl.apiserver._schema.defaulting import set_defaults
+from pyctrl.apiserver._schema.defaulting import set_missing
 from pyctrl.apiserver._schema.schema import JSON
 from pyctrl.apiserver._webhooks.client_config import validate_client_config, validate_review_versions
 
@@ -39,14 +39,14 @@ def _default_webhooks(obj: Object) -> None:
     """Default to failurePolicy Fail, matchPolicy Equivalent, ten seconds, and selectors that match everything."""
     is_mutating = obj.get("kind") == "MutatingWebhookConfiguration"
     for webhook in obj.get("webhooks") or ():
-        set_defaults(webhook, failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)
-        set_defaults(webhook, namespaceSelector={}, objectSelector={})
+        set_missing(webhook, failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)
+        set_missing(webhook, namespaceSelector={}, objectSelector={})
         if is_mutating:
-            set_defaults(webhook, reinvocationPolicy="Never")
+            set_missing(webhook, reinvocationPolicy="Never")
         for rule in webhook.get("rules") or ():
-            set_defaults(rule, scope="*")
+            set_missing(rule, scope="*")
         if service := webhook["clientConfig"].get("service"):
-            set_defaults(service, port=443)
+            set_missing(service, port=443)
 
 
 def _validate_webhooks(new: Object, _old: Object | None) -> Iterator[FieldError]:
@@ -71,7 +71,7 @@ def _validate_webhook(webhook: Mapping[str, JSON], path: str) -> Iterator[FieldE
         yield from validate_rule(rule, f"{path}.rules[{index}]")
     for field, choices in _CHOICES.items():
         value = webhook.get(field)
-        if not value and field == "sideEffects":
+        if value is None and field == "sideEffects":
             yield required(f"{path}.{field}", f"must specify one of {', '.join(choices)}")
         elif value is not None and value not in choices:
             yield not_supported(f"{path}.{field}", value, choices)

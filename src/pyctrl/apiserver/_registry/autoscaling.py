@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._errors import FieldError
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
+from pyctrl.apiserver._registry.status_validation import validate_counters
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import copied, set_defaults
@@ -152,7 +153,11 @@ RESOURCES: Final = (
         group="autoscaling",
         kind="HorizontalPodAutoscaler",
         storage_version="v2",
-        strategy=Strategy(defaults=(_default_autoscaler,), validates=(_validate_autoscaler,)),
+        strategy=Strategy(
+            defaults=(_default_autoscaler,),
+            validates=(_validate_autoscaler,),
+            validates_status=(validate_counters("currentReplicas", "desiredReplicas"),),
+        ),
         cells=_autoscaler_cells,
         conversions={"autoscaling/v1": _to_v1, "autoscaling/v2": _to_v2},
     ),

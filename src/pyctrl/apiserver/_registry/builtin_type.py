@@ -176,6 +176,7 @@ class BuiltinResourceType:
         if strategy.prepares_creator is not None and user is not None:
             strategy.prepares_creator(obj, user)
         strategy.prepare(obj, None)
+        strategy.drop(obj, None)
         if strategy.on_create is not None:
             is_strict = strategy.on_create is MetadataCheck.WHOLE
             causes = validate_metadata(
@@ -214,7 +215,8 @@ class BuiltinResourceType:
         if self.has_generation and not strategy.increments_generation:
             keep_metadata(new["metadata"], old["metadata"], ("generation",))
         elif self.has_generation:
-            bump_generation(new, old, annotations_too=strategy.annotations_increment_generation and subresource is None)
+            bump_generation(new, old, metadata=() if subresource else strategy.generation_metadata)
+        strategy.drop(new, old)
         causes = validate_metadata_update(
             new["metadata"],
             old["metadata"],

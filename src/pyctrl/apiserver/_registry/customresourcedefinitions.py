@@ -10,6 +10,7 @@ from pyctrl.apiserver._apiextensions.definitions import (
     mark_terminating,
     prepare_definition,
     validate_definition,
+    validate_definition_status,
 )
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.system_fields import timestamp
@@ -44,6 +45,7 @@ RESOURCES: Final = (
             defaults=(default_definition,),
             prepares=(prepare_definition,),
             validates=(validate_definition,),
+            validates_status=(validate_definition_status,),
             warns=definition_warnings,
             deletion=DeletionStrategy(begin=_begin_deletion, has_uid_precondition=True),
         ),

@@ -21,6 +21,7 @@ from pyctrl.apiserver._registry.pod_templates import (
     validate_template,
     warn_template,
 )
+from pyctrl.apiserver._registry.status_validation import validate_daemon_set_status
 from pyctrl.apiserver._registry.strategy import Object, Strategy, generation_differs
 from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of, selector_of, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -119,6 +120,7 @@ RESOURCES: Final = (
             defaults=(_default_daemon_set,),
             prepares=(prepare_template, _prepare_daemon_set),
             validates=(_validate_daemon_set,),
+            validates_status=(validate_daemon_set_status,),
             warns=warn_template,
             warns_on_update=generation_differs,
         ),

@@ -25,6 +25,7 @@ from pyctrl.apiserver._registry.pod_templates import (
     warn_template,
 )
 from pyctrl.apiserver._registry.scale import ScaleREST
+from pyctrl.apiserver._registry.status_validation import validate_deployment_status, validate_replica_set_status
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at, generation_differs
 from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of, selector_of, spec_of, status_of
 from pyctrl.apiserver._resources.deletion_strategy import GarbageCollectionPolicy
@@ -176,11 +177,12 @@ RESOURCES: Final = (
         kind="Deployment",
         strategy=Strategy(
             has_generation=True,
-            annotations_increment_generation=True,
+            generation_metadata=("annotations",),
             status_reset_fields=("labels",),
             defaults=(_default_deployment,),
             prepares=(prepare_template,),
             validates=(_validate_deployment,),
+            validates_status=(validate_deployment_status,),
             warns=_deployment_warnings,
             warns_on_update=generation_differs,
         ),
@@ -196,6 +198,7 @@ RESOURCES: Final = (
             defaults=(_default_replica_set,),
             prepares=(prepare_template,),
             validates=(_validate_replica_set,),
+            validates_status=(validate_replica_set_status,),
             warns=_replica_set_warnings,
             warns_on_update=generation_differs,
         ),
@@ -212,6 +215,7 @@ RESOURCES: Final = (
             defaults=(_default_replication_controller,),
             prepares=(prepare_template,),
             validates=(_validate_replication_controller,),
+            validates_status=(validate_replica_set_status,),
             warns=warn_template,
             warns_on_update=lambda _new, _old: False,
         ),

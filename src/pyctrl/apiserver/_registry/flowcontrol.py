@@ -8,6 +8,7 @@ from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
+from pyctrl.apiserver._registry.status_validation import validate_priority_level_status
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -99,7 +100,7 @@ RESOURCES: Final = (
             status_reset_fields=STATUS_RESET_FIELDS,
             defaults=(_default_priority_level,),
             validates=(validate_priority_level,),
-            validates_status=(),
+            validates_status=(validate_priority_level_status,),
         ),
         cells=_priority_level_cells,
     ),

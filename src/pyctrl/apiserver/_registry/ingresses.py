@@ -19,6 +19,7 @@ from pyctrl.apiserver._registry.field_validation import (
     required_name,
     text_of,
 )
+from pyctrl.apiserver._registry.status_validation import validate_ingress_status
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, first_few, load_balancer_addresses, spec_of, status_of
 from pyctrl.apiserver._schema.schema import JSON
@@ -219,6 +220,7 @@ RESOURCES: Final = (
             has_generation=True,
             on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
             validates=(_validate_ingress,),
+            validates_status=(validate_ingress_status,),
         ),
         cells=_ingress_cells,
     ),

@@ -36,8 +36,10 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     from pyctrl.apiserver._registry._pods.warnings import warnings_of_template
     from pyctrl.apiserver._registry.cron_schedules import schedule_error
+    from pyctrl.apiserver._registry.job_status_validation import validate_job_status
     from pyctrl.apiserver._registry.job_validation import validate_job_spec
 else:  # imported with the first object
+    validate_job_status = lazy_function("pyctrl.apiserver._registry.job_status_validation", "validate_job_status")
     warnings_of_template = lazy_function("pyctrl.apiserver._registry._pods.warnings", "warnings_of_template")
     validate_job_spec = lazy_function("pyctrl.apiserver._registry.job_validation", "validate_job_spec")
     schedule_error = lazy_function("pyctrl.apiserver._registry.cron_schedules", "schedule_error")
@@ -359,6 +361,7 @@ RESOURCES: Final = (
             defaults=(_default_job,),
             prepares=(prepare_template, _prepare_job),
             validates=(_validate_job,),
+            validates_status=(validate_job_status,),
             warns=_job_warnings,
             warns_on_update=generation_differs,
             allocates=(_label_job,),
@@ -373,6 +376,7 @@ RESOURCES: Final = (
             defaults=(_default_cron_job,),
             prepares=(_prepare_cron_job,),
             validates=(_validate_cron_job,),
+            validates_status=(),
             warns=_cron_job_warnings,
             warns_on_update=generation_differs,
         ),

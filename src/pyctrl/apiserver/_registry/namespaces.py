@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from pyctrl._validation import names
 from pyctrl.apiserver._admission import UPDATE, Attributes
-from pyctrl.apiserver._endpoints.backend import check_name_and_namespace, metadata_of
+from pyctrl.apiserver._endpoints.backend import check_name_and_namespace
+from pyctrl.apiserver._endpoints.request_object import read_request_object
 from pyctrl.apiserver._endpoints.update import UpdatedObject
-from pyctrl.apiserver._errors import Response, conflict
+from pyctrl.apiserver._errors import FieldError, Response, conflict, invalid, invalid_value
 from pyctrl.apiserver._meta.system_fields import keep_system_fields
-from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._meta.validation import MetadataCheck, validate_finalizer
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, RESTContext
 from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells, status_of
 from pyctrl.apiserver._request.options import write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome, DeletionStrategy, mark_deleted
-from pyctrl.apiserver._serializer.decoding import decode_object
+from pyctrl.apiserver._schema.defaulting import set_defaults
 
 __all__ = ["RESOURCES"]
 
@@ -30,6 +32,25 @@ def _prepare_namespace(new: Object, old: Object | None) -> None:
             finalizers.append("kubernetes")
         new["status"] = {"phase": "Active"}
     new["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = new["metadata"].get("name", "")
+
+
+def _default_namespace(obj: Object) -> None:
+    """Default to an active namespace."""
+    set_defaults(obj.setdefault("status", {}), phase="Active")
+
+
+def _validate_namespace(new: Object, _old: Object | None) -> Iterator[FieldError]:
+    """Check the finalizers of the spec."""
+    for finalizer in (new.get("spec") or {}).get("finalizers") or ():
+        yield from validate_finalizer(finalizer, "spec.finalizers")
+
+
+def _validate_phase(new: Object, _old: Object | None) -> Iterator[FieldError]:
+    """Check that a namespace is Terminating if and only if it is being deleted."""
+    is_deleted, phase = bool(new["metadata"].get("deletionTimestamp")), status_of(new).get("phase", "")
+    expected, state = ("Terminating", "not empty") if is_deleted else ("Active", "empty")
+    if phase != expected:
+        yield invalid_value("status.Phase", phase, f"may only be '{expected}' if `deletionTimestamp` is {state}")
 
 
 def _namespace_cells(obj: Object) -> Cells:
@@ -61,8 +82,8 @@ class _FinalizeREST:
     async def replace(self, request: ResourceRequest) -> Response:
         """Store the finalizers of the body."""
         options = write_options(request.query, "UpdateOptions")
-        body = decode_object(request.body, request.headers, request.resource.kind)
-        metadata = metadata_of(body, request.resource)
+        body = read_request_object(request, options, self._backend.registry)
+        metadata = body["metadata"]
         check_name_and_namespace(metadata, request)
         stored = self._backend.live(request)
         if metadata.get("resourceVersion") not in (None, "", str(stored.version)):
@@ -70,6 +91,13 @@ class _FinalizeREST:
         new, old = stored.read(request.resource), stored.read(request.resource)
         finalizers = (body.get("spec") or {}).get("finalizers")
         new["spec"] = {"finalizers": finalizers} if finalizers else {}
+        causes = [
+            cause
+            for index, each in enumerate(finalizers or ())
+            for cause in validate_finalizer(each, f"spec.finalizers[{index}]")
+        ]
+        if causes:
+            raise invalid("Namespace", stored.name, causes)
         keep_system_fields(new["metadata"], old["metadata"])
         attributes = Attributes(
             operation=UPDATE, request=request, object=new, old=old, name=stored.name, options=options
@@ -90,7 +118,10 @@ RESOURCES: Final = (
             name_rule=names.label,
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             fields={"name": SelectableField(("metadata.name",)), **fields_at("status.phase")},
+            defaults=(_default_namespace,),
             prepares=(_prepare_namespace,),
+            validates=(_validate_namespace,),
+            validates_status=(_validate_phase,),
             deletion=DeletionStrategy(begin=_begin_deletion, has_uid_precondition=True, is_held=_has_finalizers),
         ),
         cells=_namespace_cells,

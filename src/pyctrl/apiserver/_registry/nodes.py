@@ -47,6 +47,12 @@ def _node_cells(obj: Object) -> Cells:
     }
 
 
+def _drop_status_config(new: Object, old: Object | None) -> None:
+    """Drop the configuration of the kubelet, which Kubernetes has removed, unless the node has it already."""
+    if "status" in new and not (old or {}).get("status", {}).get("config"):
+        new["status"].pop("config", None)
+
+
 def _validate_node(new: Object, old: Object | None) -> Iterator[FieldError]:
     """Check a node; its CIDRs and its provider's id do not change."""
     yield from _checked(new)
@@ -150,7 +156,7 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             keeps_status_on_create=True,
             defaults=(_default_node,),
-            prepares=(_prepare_node,),
+            prepares=(_prepare_node, _drop_status_config),
             validates=(_validate_node,),
             warns=_warnings,
             fields=fields_at("spec.unschedulable", zero="false"),

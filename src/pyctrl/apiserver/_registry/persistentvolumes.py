@@ -20,11 +20,12 @@ from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._registry._pods.warnings import node_term_warnings
-    from pyctrl.apiserver._registry.volume_claims import validate_claim_spec
+    from pyctrl.apiserver._registry.volume_claims import validate_claim_spec, validate_claim_status
     from pyctrl.apiserver._registry.volume_validation import validate_volume_spec
 else:  # imported with the first object
     node_term_warnings = lazy_function("pyctrl.apiserver._registry._pods.warnings", "node_term_warnings")
     validate_claim_spec = lazy_function("pyctrl.apiserver._registry.volume_claims", "validate_claim_spec")
+    validate_claim_status = lazy_function("pyctrl.apiserver._registry.volume_claims", "validate_claim_status")
     validate_volume_spec = lazy_function("pyctrl.apiserver._registry.volume_validation", "validate_volume_spec")
 
 __all__ = ["RESOURCES"]
@@ -155,8 +156,13 @@ def _prepare_volume(new: Object, old: Object | None) -> None:
     """Set the phase of a new volume, and the time of the last change of phase."""
     if old is None:
         new["status"] = {"phase": "Pending", "lastPhaseTransitionTime": timestamp()}
-    elif new["status"].get("phase") != old["status"].get("phase"):
-        new["status"]["lastPhaseTransitionTime"] = timestamp()
+        return
+    status, before = new["status"], old["status"]
+    is_given = status.get("lastPhaseTransitionTime") not in (None, before.get("lastPhaseTransitionTime"))
+    if status.get("phase") != before.get("phase") and not is_given:
+        status["lastPhaseTransitionTime"] = timestamp()
+    elif status.get("lastPhaseTransitionTime") is None and before.get("lastPhaseTransitionTime"):
+        status["lastPhaseTransitionTime"] = before["lastPhaseTransitionTime"]
 
 
 def _validate_volume(new: Object, old: Object | None) -> Iterator[FieldError]:
@@ -239,6 +245,7 @@ RESOURCES: Final = (
             defaults=(_default_claim,),
             prepares=(_prepare_claim,),
             validates=(_validate_claim,),
+            validates_status=(validate_claim_status,),
             warns=_claim_warnings,
         ),
         cells=_claim_cells,

@@ -10,6 +10,7 @@ from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported
 from pyctrl.apiserver._meta.validation import validate_selector
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import NEGATIVE, NO_PERCENT
+from pyctrl.apiserver._registry.status_validation import validate_budget_status
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
 
@@ -68,7 +69,7 @@ RESOURCES: Final = (
             on_update=(),
             allows_unconditional_update=False,
             validates=(_validate_budget,),
-            validates_status=(),
+            validates_status=(validate_budget_status,),
         ),
         cells=_budget_cells,
     ),

@@ -20,6 +20,7 @@ from pyctrl.apiserver._registry._pods.portforward import PortForwardREST
 from pyctrl.apiserver._registry._pods.preparation import add_label_keys, drop_disabled_fields
 from pyctrl.apiserver._registry._pods.quality_of_service import quality_of_service
 from pyctrl.apiserver._registry._pods.resize import RESIZE
+from pyctrl.apiserver._registry._pods.status_validation import validate_pod_status
 from pyctrl.apiserver._registry._pods.table import pod_cells, pod_row_conditions
 from pyctrl.apiserver._registry._proxy.handler import PodProxyREST
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
@@ -48,6 +49,8 @@ def _prepare_pod(new: Object, old: Object | None) -> None:
         spec["terminationGracePeriodSeconds"] = 1  # as upstream
     status: Object = new["status"] if old is not None else _first_status(spec)
     new["status"] = status
+    if old is not None and not status.get("qosClass") and (quality := old["status"].get("qosClass")):
+        status["qosClass"] = quality  # of pods that kubelets refuse
     if status.get("podIP") and status["podIP"] not in [each.get("ip") for each in status.get("podIPs") or ()][:1]:
         status["podIPs"] = [{"ip": status["podIP"]}]
     if status.get("podIPs") and not status.get("podIP"):
@@ -106,7 +109,10 @@ _POD: Final = Strategy(
     validates=(validate_pod,),
     warns=warnings_of_pod,
     warns_on_update=lambda _new, _old: False,
-    validates_status=(validate_pod,),  # with the old one: an existing pod may have more than a new one
+    validates_status=(
+        validate_pod,
+        validate_pod_status,
+    ),  # with the old one: an existing pod may have more than a new one
     subresources={"ephemeralcontainers": EPHEMERAL_CONTAINERS, "resize": RESIZE},
     # As upstream: their writers own all fields sent, also those that are put back.
     reset_fields={"ephemeralcontainers": {}, "resize": {}},

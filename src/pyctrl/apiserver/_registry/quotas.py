@@ -62,18 +62,28 @@ def _validate_quota(new: Object, old: Object | None) -> Iterator[FieldError]:
     """Check a quota; its scopes do not change."""
     spec = new["spec"]
     hard = spec.get("hard") or {}
-    for name, quantity in hard.items():
-        where = f"spec.hard[{name}]"
-        found = resource_name(name, where)
-        if "/" not in name and not _is_quota_resource(name):
-            found.append(invalid_value(where, name, "must be a standard resource for quota"))
-        yield from found
-        yield from resource_quantity(name, quantity, where)
+    yield from _quantities(hard, "spec.hard")
     yield from _scopes(spec.get("scopes") or [], hard)
     if spec.get("scopeSelector") is not None:
         yield from _scope_selector(spec, hard)
     if old is not None and set(spec.get("scopes") or ()) != set(old["spec"].get("scopes") or ()):
         yield invalid_value("spec.scopes", spec.get("scopes"), "field is immutable")
+
+
+def _validate_quota_status(new: Object, _old: Object | None) -> Iterator[FieldError]:
+    """Check the limits and what is used of them."""
+    for key in ("hard", "used"):
+        yield from _quantities(status_of(new).get(key) or {}, f"status.{key}")
+
+
+def _quantities(quantities: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
+    for name, quantity in quantities.items():
+        where = f"{path}[{name}]"
+        found = resource_name(name, where)
+        if "/" not in name and not _is_quota_resource(name):
+            found.append(invalid_value(where, name, "must be a standard resource for quota"))
+        yield from found
+        yield from resource_quantity(name, quantity, where)
 
 
 def _is_quota_resource(name: str) -> bool:
@@ -246,7 +256,9 @@ RESOURCES: Final = (
     BuiltinResource(
         group="",
         kind="ResourceQuota",
-        strategy=Strategy(returns_deleted_object=True, validates=(_validate_quota,), validates_status=()),
+        strategy=Strategy(
+            returns_deleted_object=True, validates=(_validate_quota,), validates_status=(_validate_quota_status,)
+        ),
         cells=_quota_cells,
     ),
     BuiltinResource(

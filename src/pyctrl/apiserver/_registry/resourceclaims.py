@@ -57,7 +57,7 @@ def _default_slice(obj: Object) -> None:
                 taint["timeAdded"] = timestamp()
 
 
-def _prepare_slice(new: Object, _old: Object | None) -> None:
+def _drop_disabled(new: Object, _old: Object | None) -> None:
     """Drop the fields of features that are off by default in Kubernetes 1.36."""
     for device in new["spec"].get("devices") or ():
         device.pop("nodeAllocatableResourceMappings", None)
@@ -130,7 +130,7 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.CHANGE,),
             fields=fields_at("spec.nodeName", "spec.driver"),
             defaults=(_default_slice,),
-            prepares=(_prepare_slice,),
+            drops=(_drop_disabled,),
             validates=(validate_slice,),
         ),
         cells=_slice_cells,

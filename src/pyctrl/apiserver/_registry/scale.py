@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pyctrl._validation import names
 from pyctrl.api import LabelSelector
 from pyctrl.apiserver._admission import UPDATE, Attributes
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
@@ -25,6 +26,7 @@ from pyctrl.apiserver._errors import (
 from pyctrl.apiserver._fieldmanager.apply import server_side_apply
 from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
 from pyctrl.apiserver._fieldmanager.typed import check_configuration
+from pyctrl.apiserver._meta.validation import validate_metadata
 from pyctrl.apiserver._patch.patcher import (
     APPLY,
     apply_patch_to_object,
@@ -39,6 +41,7 @@ from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representati
 from pyctrl.apiserver._request.options import WriteOptions, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._serializer.decoding import media_type
+from pyctrl.apiserver._serializer.strict import report_unknown
 from pyctrl.apiserver._storage.preconditions import check_storage_preconditions
 from pyctrl.apiserver._storage.storage import StoredObject
 
@@ -99,7 +102,7 @@ class ScaleREST:
         def patched(live: dict[str, Any]) -> dict[str, Any]:
             new, _ = apply_patch_to_object(live, request, media)
             try:
-                return self._decoded(new, request)
+                return self._decoded(new, request, options)
             except UndecodableBody as unfit:
                 raise patch_outcome_undecodable(live, request, media, unfit) from None
 
@@ -143,7 +146,7 @@ class ScaleREST:
         while True:
             stored = self._backend.live(request)
             old = _live_scale(stored, resource)
-            sent = self._decoded(make(_live_scale(stored, resource)), request)
+            sent = self._decoded(make(_live_scale(stored, resource)), request, options)
             if request.method == "PUT":
                 check_storage_preconditions(stored, resource, uid=sent["metadata"].get("uid"))
             attributes = Attributes(
@@ -167,10 +170,13 @@ class ScaleREST:
         written = change.new if options.dry_run else self._backend.live(request).read(resource)
         return _answered(_scale_of(written, resource), request.form)
 
-    def _decoded(self, scale: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
+    def _decoded(self, scale: dict[str, Any], request: ResourceRequest, options: WriteOptions) -> dict[str, Any]:
         """Decode a Scale and check that it names this object."""
-        check_name_and_namespace(metadata_of(scale, request.resource), request)
-        return decode_subresource_object(scale, SCALE, self._backend.registry.components)
+        unknown: list[str] = []
+        decoded = decode_subresource_object(scale, SCALE, self._backend.registry.components, unknown)
+        check_name_and_namespace(decoded["metadata"], request)
+        report_unknown(SCALE.kind, SCALE.version, unknown, (), options.field_validation, request.warnings)
+        return decoded
 
     def _tracked(self, new: dict[str, Any], old: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
         """Update the managed fields of a Scale; an apply has done so."""
@@ -194,7 +200,7 @@ class ScaleREST:
         resource, metadata = request.resource, scale["metadata"]
         replicas = (scale.get("spec") or {}).get("replicas", 0)
         if not resource.is_custom:  # the schema of a custom resource checks its replicas
-            _check_built_in(request, stored, replicas, metadata.get("uid"))
+            _check_built_in(request, stored, replicas, metadata)
         version = metadata.get("resourceVersion")
         if version and version != str(stored.version):
             raise conflict(request.target.resource, stored.name, request.target.group)
@@ -205,11 +211,14 @@ class ScaleREST:
         return UpdatedObject(new=new, old=old, options=options, is_tracked=True)
 
 
-def _check_built_in(request: ResourceRequest, stored: StoredObject, replicas: int, uid: str | None) -> None:
-    """Check replicas and uid; the schema of a custom resource checks its replicas, and any uid is accepted."""
+def _check_built_in(request: ResourceRequest, stored: StoredObject, replicas: int, metadata: dict[str, Any]) -> None:
+    """Check metadata, replicas and uid; a custom resource has a schema for its replicas, and any uid is accepted."""
+    causes = validate_metadata(metadata, namespaced=True, name_rule=names.subdomain, standard_finalizers=True)
     if replicas < 0:
-        cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
-        raise invalid("Scale", stored.name, [cause], "autoscaling")
+        causes.append(invalid_value("spec.replicas", replicas, "must be greater than or equal to 0"))
+    if causes:
+        raise invalid("Scale", stored.name, causes, "autoscaling")
+    uid = metadata.get("uid")
     if uid and uid != stored.uid:
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
         raise conflict(f"{request.target.resource}/scale", stored.name, request.target.group, why)

@@ -95,6 +95,9 @@ class _TokenREST:
         """Write a token into the status of a TokenRequest."""
         metadata, spec = token_request["metadata"], token_request["spec"]
         _check_name(metadata.get("name", ""), account.name)
+        if (uid := metadata.get("uid")) and uid != account.uid:
+            why = f"the UID in the token request ({uid}) does not match the UID of the service account ({account.uid})"
+            raise conflict(TOKEN_REQUEST.kind, account.name, TOKEN_REQUEST.group, why)
         _check_lifetime(spec["expirationSeconds"])
         spec["audiences"] = spec.get("audiences") or [ISSUER]
         bound = list(self._bound(account, spec.setdefault("boundObjectRef", None)))

@@ -40,7 +40,7 @@ def _validate_service_cidr(new: Object, old: Object | None) -> Iterator[FieldErr
             if before != after:
                 yield invalid_value(f"spec.cidrs[{index}]", after, "field is immutable")
     else:
-        yield invalid_value("spec.cidrs", cidrs, "field is immutable")
+        yield invalid_value("spec.cidrs", cidrs or None, "field is immutable")
 
 
 def _cidrs(cidrs: Sequence[str], path: str) -> Iterator[FieldError]:

@@ -26,6 +26,7 @@ from pyctrl.apiserver._registry.pod_templates import (
     warn_template,
 )
 from pyctrl.apiserver._registry.scale import ScaleREST
+from pyctrl.apiserver._registry.status_validation import validate_stateful_set_status
 from pyctrl.apiserver._registry.strategy import Object, Strategy, generation_differs
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults, set_missing
@@ -187,6 +188,7 @@ RESOURCES: Final = (
             defaults=(_default_stateful_set,),
             prepares=(prepare_template,),
             validates=(_validate_stateful_set,),
+            validates_status=(validate_stateful_set_status,),
             warns=_warnings,
             warns_on_update=generation_differs,
         ),

@@ -76,7 +76,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     name_rule: names.Rule = names.subdomain
     has_generation: bool = False
     increments_generation: bool = True  # a change of the spec does
-    annotations_increment_generation: bool = False  # a change of annotations does, as for Deployments
+    generation_metadata: tuple[str, ...] = ()  # fields of metadata whose change increments the generation, too
     keeps_status_on_create: bool = False
     allows_unconditional_update: bool = True  # an update without a resourceVersion
     allows_create_on_update: bool = False  # a PUT to a free name
@@ -88,6 +88,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     fields: Mapping[str, SelectableField] = {}  # beside name and namespace
     defaults: tuple[_Default, ...] = ()
     prepares: tuple[_Prepare, ...] = ()  # before validation
+    drops: tuple[_Prepare, ...] = ()  # fields of features that are off, after the generation was set
     prepares_creator: Callable[[Object, User], None] | None = None  # writes the user into a new object
     validates: tuple[_Validate, ...] = ()
     validates_status: tuple[_Validate, ...] | None = None  # of a write to the status; None: as a new object
@@ -112,6 +113,11 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def prepare(self, new: Object, old: Object | None) -> None:
         """Set the fields that the server decides."""
         for each in self.prepares:
+            each(new, old)
+
+    def drop(self, new: Object, old: Object | None) -> None:
+        """Drop the fields of features that are off."""
+        for each in self.drops:
             each(new, old)
 
     def validate(self, new: Object, old: Object | None) -> list[FieldError]:

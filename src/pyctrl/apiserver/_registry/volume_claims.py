@@ -1,7 +1,8 @@
-"""Validation of the specs of PersistentVolumeClaims and of their templates."""
+"""Validation of the specs of PersistentVolumeClaims and of their templates, and of their status."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
@@ -9,10 +10,19 @@ from pyctrl._validation import names
 from pyctrl.api import Quantity
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import validate_annotations, validate_labels, validate_selector
+from pyctrl.apiserver._registry._pods.resources import resource_quantity
 from pyctrl.apiserver._registry.field_validation import invalid_name, required_texts, text_of
+from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["ACCESS_MODES", "VOLUME_MODES", "forbidden_metadata", "validate_claim_spec", "validate_claim_template"]
+__all__ = [
+    "ACCESS_MODES",
+    "VOLUME_MODES",
+    "forbidden_metadata",
+    "validate_claim_spec",
+    "validate_claim_status",
+    "validate_claim_template",
+]
 
 _Part: TypeAlias = Mapping[str, JSON]
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -99,3 +109,40 @@ def _sources_agree(spec: _Part, path: str) -> Iterator[FieldError]:
         yield invalid_value(path, {}, "may not be specified when dataSourceRef.namespace is specified")
     elif any(source.get(key) != reference.get(key) for key in ("apiGroup", "kind", "name")):
         yield invalid_value(path, {}, "must match dataSourceRef")
+
+
+# -- the status --------------------------------------------------------------------------------------------------
+
+_RESIZE_STATES = (
+    *("ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible"),
+    "NodeResizePending",
+)
+
+
+def validate_claim_status(new: Object, _old: Object | None) -> Iterator[FieldError]:
+    """Check what a claim has, and the states of its expansion."""
+    status = new.get("status") or {}
+    for name, quantity in (status.get("capacity") or {}).items():
+        yield from _not_negative_quantity(quantity, f"status.capacity[{name}]")
+    path = "status.allocatedResourceStatuses"
+    for name, state in (status.get("allocatedResourceStatuses") or {}).items():
+        yield from _claim_resource(name, path)
+        if state not in _RESIZE_STATES:
+            yield not_supported(path, name, _RESIZE_STATES)
+    path = "status.allocatedResources"
+    for name, quantity in (status.get("allocatedResources") or {}).items():
+        wrong = [*_claim_resource(name, path)] or [*_not_negative_quantity(quantity, f"{path}[{name}]")]
+        yield from wrong or resource_quantity("storage", quantity, f"{path}[{name}]")
+
+
+def _claim_resource(name: str, path: str) -> Iterator[FieldError]:
+    """Check the name of a resource of a claim; storage is the only one of Kubernetes."""
+    if complaints := names.qualified_name(name):
+        yield from (invalid_value(path, name, why) for why in complaints)
+    elif ("/" not in name or "kubernetes.io/" in name) and name != "storage":
+        yield not_supported(path, name, ("storage",))
+
+
+def _not_negative_quantity(quantity: str, path: str) -> Iterator[FieldError]:
+    if (number := math.ceil(Quantity(quantity).value)) < 0:
+        yield invalid_value(path, number, "must be a valid resource quantity")

@@ -95,6 +95,12 @@ class OpenAPIComponents:
                 field.go.name = printed
                 if field.items is not None and field.items.go is not None:
                     field.items.go.name = printed.removeprefix("[]")
+                if (
+                    field.additional is not None
+                    and field.additional.go is not None
+                    and field.additional.type in _ZERO_SCALARS
+                ):
+                    field.additional.go.name = printed.partition("]")[2]
             if field.go and not field.go.scalar and field.type in _ZERO_SCALARS:
                 field.go.drop_zero = not is_pointer(name, key) and not is_always_written(name, key)
             node.properties[key] = field

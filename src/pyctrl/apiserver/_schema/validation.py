@@ -16,7 +16,7 @@ from pyctrl.apiserver._errors import (
     too_many,
     type_invalid,
 )
-from pyctrl.apiserver._schema.ratcheting import ABSENT, is_same, items_by_key
+from pyctrl.apiserver._schema.ratcheting import ABSENT, is_unchanged, items_by_key
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode, ValueValidations, list_key
 
 __all__ = ["validate", "validate_list_types"]
@@ -48,7 +48,7 @@ def validate(node: SchemaNode, value: JSON, base: str = "", *, old: JSON = ABSEN
 
 def _validate(node: SchemaNode, value: JSON, path: str, causes: list[FieldError], old: JSON = ABSENT) -> int:
     """Add errors to `causes`; return the number of visited nodes, by which `_best` compares alternatives."""
-    if old is not ABSENT and is_same(value, old):
+    if old is not ABSENT and is_unchanged(node, value, old):
         _always_required(node, value, path, causes)
         return 1
     if value is None:

@@ -20,6 +20,8 @@ __all__ = [
     "websocket_response",
 ]
 
+MESSAGE_BYTES = 32 * 1024  # the buffer of Go's io.Copy, which writes one message each time; some clients accept 64 KiB
+
 
 def is_upgrade_request(headers: Mapping[str, str]) -> bool:
     """Return whether a request with these headers (names in lower case) upgrades to any protocol."""
@@ -93,11 +95,15 @@ class Channels:
             return ChannelMessage(-1, b"")  # no channel: ignored
 
     async def send(self, channel: int, data: bytes) -> None:
-        """Send a message on a channel.
+        """Send bytes on a channel, in messages of at most `MESSAGE_BYTES`.
 
         Raises:
             BrokenPipeError: The WebSocket is closed.
         """
+        for start in range(0, len(data) or 1, MESSAGE_BYTES):
+            await self._send_message(channel, data[start : start + MESSAGE_BYTES])
+
+    async def _send_message(self, channel: int, data: bytes) -> None:
         if self._is_base64:
             await self._socket.send(Opcode.TEXT, b"%d" % channel + base64.b64encode(data))
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from random import Random
 from typing import Any, Protocol
 
 from pyctrl.apiserver._storage.storage import Storage
@@ -29,11 +30,12 @@ class ServiceResolver(Protocol):
 class EndpointServiceResolver:
     """Resolves services to the ready endpoints of their EndpointSlices, or to their external names."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, random: Random | None = None) -> None:
         self._storage = storage
+        self._random = random or Random(0)  # its own: which endpoint is called changes no uids and names
 
     def __call__(self, reference: ServiceReference, /) -> tuple[str, int]:
-        """Return the first ready endpoint, in the order of the slices' names."""
+        """Return any of the ready endpoints."""
         stored = self._storage.collection("", "services").find(reference.namespace, reference.name)
         if stored is None:
             raise WebhookUnreachable(f'service "{reference.name}" not found')
@@ -43,8 +45,8 @@ class EndpointServiceResolver:
         port = next((each for each in spec.get("ports") or () if each["port"] == reference.port), None)
         if port is None:
             raise WebhookUnreachable(f'no service port {reference.port} found for service "{reference.name}"')
-        for endpoint in self._endpoints(reference, port):
-            return endpoint
+        if found := list(self._endpoints(reference, port)):
+            return self._random.choice(found)
         raise WebhookUnreachable(f'no endpoints available for service "{reference.name}"')
 
     def _endpoints(self, reference: ServiceReference, port: Mapping[str, Any]) -> Iterator[tuple[str, int]]:

@@ -83,7 +83,8 @@ class NamespaceReconciler(Reconciler[Namespace]):
         discovery = self.client.live.discovery
         mappings = await discovery.mappings(refresh=True)
         remaining = Remaining(Counter(), Counter(), discovery.stale(), [])
-        deletable = [each for each in mappings if each.namespaced and {"list", "delete"} <= each.verbs]
+        known = [each for each in mappings if each.gvk.api_version not in remaining.stale]
+        deletable = [each for each in known if each.namespaced and {"list", "delete"} <= each.verbs]
         for mapping in sorted(deletable, key=lambda each: each.gvr != PODS):
             if mapping.gvr != PODS and remaining.objects[PODS]:
                 break

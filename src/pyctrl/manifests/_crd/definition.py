@@ -19,7 +19,11 @@ Kind = type[KubernetesObject]
 
 
 def definition(
-    kind: Kind, *versions: Kind, stored: Kind | None = None, conversion: Mapping[str, Any] | None = None
+    kind: Kind,
+    *versions: Kind,
+    stored: Kind | None = None,
+    conversion: Mapping[str, Any] | None = None,
+    is_installed: bool = True,
 ) -> dict[str, Any]:
     """Return the CustomResourceDefinition of a kind, as JSON.
 
@@ -34,6 +38,8 @@ def definition(
         versions: the classes of further versions of the kind.
         stored: the storage version. By default the only version, or the one with the class keyword ``stored``.
         conversion: ``spec.conversion``, such as `pyctrl.webhook.conversion_stanza` returns.
+        is_installed: whether it is for a cluster. One that describes a kind to an extension API server may be of a
+            group of Kubernetes, such as ``metrics.k8s.io``.
 
     Raises:
         DefinitionError: the types cannot be expressed as a definition; the message lists all problems, with their
@@ -67,7 +73,7 @@ def definition(
             "spec": spec,
         }
     )
-    if refused := list(server_errors(made, kinds)):
+    if refused := list(server_errors(made, kinds, is_installed=is_installed)):
         raise definition_error(kind.gvk.kind, refused)
     return made
 

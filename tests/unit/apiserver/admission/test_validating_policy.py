@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
 
+from pyctrl.apiserver import ApiServer
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
 
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
@@ -69,3 +71,17 @@ def test_parameters_come_from_an_object(ask: Asker) -> None:
     assert ask("POST", CONFIGMAPS, {**body, "data": {"n": "4"}})[0] == 201
     assert ask("DELETE", policies)[0] == 200
     assert ask("DELETE", f"{CONFIGMAPS}/a")[0] == 200
+
+
+def test_a_namespace_that_does_not_exist_is_an_error_of_the_policy() -> None:
+    """The namespaceSelector of a policy cannot be evaluated then, and the failurePolicy decides."""
+    server = ApiServer(random=Random(7), disable_admission_plugins=["NamespaceLifecycle"])
+    ask = Asker(server)
+    constraints = {"resourceRules": [RULE], "namespaceSelector": {"matchLabels": {"a": "b"}}}
+    _bind(ask, _policy(validations=[{"expression": "true"}], matchConstraints=constraints))
+    code, refused = ask("POST", "/api/v1/namespaces/nix/configmaps", {"metadata": {"name": "a"}})
+    why = 'failed to configure policy: namespaces "nix" not found'
+    assert (code, refused["message"]) == (
+        422,
+        f"configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'p' denied request: {why}",
+    )

@@ -64,7 +64,7 @@ async def test_a_check_that_fails_is_repeated_soon_and_then_less_often() -> None
     async with server.running():
         await until_available(server, "False")
         await asyncio.sleep(60)
-        assert 12 < len(remote.requests) < 20
+        assert 12 < len(remote.requests) / 5 < 20  # five for each check
         remote.why_down = ""
         await until_available(server)
         assert loop.time() - started < 100
@@ -78,10 +78,24 @@ async def test_a_server_is_checked_every_thirty_seconds() -> None:
         await until_available(server)
         await asyncio.sleep(125)
         assert remote.paths().count("/apis") == 3
-        assert remote.paths().count(PATH) == 5
+        assert remote.paths().count(PATH) == 5 * 5
         remote.why_down = "EOF"
         await until_available(server, "False")
         assert (await condition(server))["reason"] == "FailedDiscoveryCheck"
+
+
+async def test_a_server_that_becomes_unavailable_has_stale_documents() -> None:
+    """At once, not only with the next fetch of its documents."""
+    remote = Remote()
+    server = extended(remote)
+    async with server.running():
+        await until_available(server)
+        remote.why_down = "EOF"
+        await until_available(server, "False")
+        await asyncio.sleep(0)
+        _, found = await get(server, "/apis", AGGREGATED)
+        (group,) = [each for each in found["items"] if each["metadata"]["name"] == GROUP]
+        assert group["versions"] == [{"version": "v1", "freshness": "Stale"}]
 
 
 async def test_a_change_of_the_service_is_noticed_at_once() -> None:
@@ -154,6 +168,47 @@ async def test_openapi_v3_documents_are_proxied() -> None:
         assert (await get(server, f"/openapi/v3/apis/{GROUP}/v2"))[0] == 404
 
 
+async def test_openapi_v2_of_a_server_without_v3_is_converted() -> None:
+    """This server then serves the v3 document, until the other one does."""
+    path = f"apis/{GROUP}/v1"
+    remote = Remote({"/openapi/v2": {"swagger": "2.0", "info": {"title": "flavors"}, "paths": {}}})
+    server = extended(remote)
+    async with server.running():
+        await until_available(server)
+        await asyncio.sleep(0)
+        (url,) = (await get(server, "/openapi/v3"))[1]["paths"][path].values()
+        assert url.startswith(f"/openapi/v3/{path}?hash=")
+        code, document = await get(server, f"/openapi/v3/{path}")
+        assert (code, document["openapi"], document["info"]) == (200, "3.0.0", {"title": "flavors"})
+        own = {"serverRelativeURL": f"/openapi/v3/{path}?hash=1"}
+        remote.documents |= {"/openapi/v3": {"paths": {path: own}}, f"/openapi/v3/{path}": {"openapi": "3.1.0"}}
+        await asyncio.sleep(120)
+        assert (await get(server, "/openapi/v3"))[1]["paths"][path] == own
+        assert (await get(server, f"/openapi/v3/{path}"))[1] == {"openapi": "3.1.0"}
+
+
+async def test_metrics_tell_which_servers_are_unavailable() -> None:
+    """The counter grows when a server that was available is not any more."""
+    remote, name = Remote(), f'{{name="{NAME}"'
+    server = extended(remote)
+
+    async def samples() -> list[str]:
+        _, text = await get(server, "/metrics")
+        return [line for line in text.splitlines() if line.startswith("aggregator_") and NAME in line]
+
+    async with server.running():
+        await until_available(server)
+        assert await samples() == [f"aggregator_unavailable_apiservice{name}}} 0"]
+        remote.why_down = "EOF"
+        await until_available(server, "False")
+        assert await samples() == [
+            f"aggregator_unavailable_apiservice{name}}} 1",
+            f'aggregator_unavailable_apiservice_total{name},reason="FailedDiscoveryCheck"}} 1',
+        ]
+        _, text = await get(server, "/metrics")
+        assert 'aggregator_unavailable_apiservice{name="v1.apps"} 0\n' in text
+
+
 async def test_blocks_may_overlap() -> None:
     """A cluster that is served runs the aggregator twice, but only one checks."""
     remote = Remote()
@@ -164,7 +219,7 @@ async def test_blocks_may_overlap() -> None:
         await asyncio.sleep(0)
         checks = remote.paths().count(PATH)
         await asyncio.sleep(31)
-        assert remote.paths().count(PATH) == checks + 1
+        assert remote.paths().count(PATH) == checks + 5
 
 
 async def test_a_broken_response_is_passed_on() -> None:

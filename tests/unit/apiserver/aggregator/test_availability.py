@@ -11,6 +11,7 @@ from pyctrl.apiserver import ApiServer, ProxyRequest, Response, ServiceReference
 from pyctrl.apiserver._aggregator.api_service import APIService
 from pyctrl.apiserver._aggregator.availability import Availability, AvailableConditionController
 from pyctrl.apiserver._aggregator.proxy_handler import ProxyHandler
+from pyctrl.apiserver._webhooks import EndpointServiceResolver
 from tests.unit.apiserver.aggregator._remote import PATH, SERVICES, Remote, api_service, create, service
 
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
@@ -121,3 +122,26 @@ async def test_the_check_is_made_by_an_administrator() -> None:
         ("X-Remote-User", "system:kube-aggregator"),
         ("X-Remote-Group", "system:masters"),
     ]
+
+
+async def test_one_endpoint_that_responds_is_enough() -> None:
+    """The check sends five requests at once, each to any of the endpoints."""
+    remote, urls = Remote(), []
+
+    async def first_is_silent(request: ProxyRequest) -> Response:
+        urls.append(request.url)
+        if "10.0.0.1" in request.url:
+            await asyncio.Event().wait()
+        return await remote(request)
+
+    server = ApiServer()
+    create(server, SERVICES, service(type="ClusterIP", externalName=None, ports=PORTS))
+    found = endpoints()
+    found["endpoints"] += [{"addresses": ["10.0.0.2"]}]
+    create(server, SLICES, found)
+    resolver = EndpointServiceResolver(server.storage)
+    controller = AvailableConditionController(server.storage, ProxyHandler(resolver, first_is_silent, {}))
+    started = asyncio.get_running_loop().time()
+    assert (await controller.check(APIService.from_object(api_service()))).is_available
+    assert asyncio.get_running_loop().time() == started
+    assert (len(urls), len(set(urls))) == (5, 2)

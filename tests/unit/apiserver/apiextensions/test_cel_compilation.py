@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyctrl.apiserver._apiextensions.cel_compilation import CompilationResult, rule_node, self_decl_type
+from pyctrl.apiserver._schema.schema import compile_structural
 
 TEXT: dict[str, Any] = {"type": "string"}
 
@@ -33,7 +34,9 @@ def test_a_transition_rule_uses_the_old_value() -> None:
 def test_only_nodes_with_rules_are_kept() -> None:
     """A branch of the schema without rules is not evaluated."""
     ruled = {**TEXT, "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}
-    found = rule_node({"type": "object", "properties": {"a": TEXT, "b": ruled}}, "selfType")
+    schema = {"type": "object", "properties": {"a": TEXT, "b": ruled}}
+    found = rule_node(schema, compile_structural(schema), "selfType")
     assert found is not None
     assert (list(found.properties), found.has_transitions) == (["b"], True)
-    assert rule_node({"type": "object", "properties": {"a": TEXT}}, "selfType") is None
+    without = {"type": "object", "properties": {"a": TEXT}}
+    assert rule_node(without, compile_structural(without), "selfType") is None

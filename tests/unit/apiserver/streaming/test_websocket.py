@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from base64 import b64encode
+
+import pytest
+
 from pyctrl._pipes import PipeConnection
 from pyctrl._websocket import MessageReader, Opcode, encode_frame
 from pyctrl._websocket_connection import WebSocketConnection
@@ -50,6 +55,33 @@ def test_the_first_byte_of_a_message_is_its_channel() -> None:
         await client.write(encode_frame(Opcode.BINARY, b"\x04hi", b"mask") + encode_frame(Opcode.CLOSE, b"", b"mask"))
         channels = Channels(WebSocketConnection(server), "v4.channel.k8s.io")
         assert [each async for each in channels.messages()] == [ChannelMessage(4, b"hi")]
+
+    run_virtual(main())
+
+
+@pytest.mark.parametrize(
+    ("protocol", "expected"),
+    [
+        ("v4.channel.k8s.io", [b"\1" + b"x" * 32768, b"\1" + b"x" * 32768, b"\1xy", b"\2"]),
+        ("v4.base64.channel.k8s.io", [b"1" + b64encode(b"x" * 32768)] * 2 + [b"1" + b64encode(b"xy"), b"2"]),
+    ],
+)
+def test_clients_that_accept_messages_of_64_kib_can_read_any_output(protocol: str, expected: list[bytes]) -> None:
+    """Output is sent in messages of 32 KiB as by a kubelet. Nothing is one empty message."""
+    client, server = PipeConnection.pair()
+    channels = Channels(WebSocketConnection(server), protocol)
+
+    async def send() -> None:
+        await channels.send(1, b"x" * 65537 + b"y")
+        await channels.send(2, b"")
+
+    async def main() -> None:
+        sending = asyncio.create_task(send())
+        reader, messages = MessageReader(), list[bytes]()
+        while len(messages) < len(expected):
+            messages += [data for _, data in reader.feed(await client.read())]
+        assert messages == expected
+        await sending
 
     run_virtual(main())
 

@@ -1,4 +1,4 @@
-"""Admission plugin StorageObjectInUseProtection: finalizers of new volumes and claims."""
+"""Admission plugin StorageObjectInUseProtection: finalizers of new volumes, claims and VolumeAttributesClasses."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ __all__ = ["StorageObjectInUseProtection"]
 _FINALIZERS: Final = {
     ("", "persistentvolumes"): "kubernetes.io/pv-protection",
     ("", "persistentvolumeclaims"): "kubernetes.io/pvc-protection",
+    ("storage.k8s.io", "volumeattributesclasses"): "kubernetes.io/vac-protection",
 }
 
 

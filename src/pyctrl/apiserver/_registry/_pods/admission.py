@@ -12,6 +12,7 @@ from pyctrl.apiserver._endpoints.typed_bodies import decode_subresource_object
 from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._request.options import WriteOptions
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._serializer.strict import report_unknown
 
 __all__ = ["created_response"]
 
@@ -29,7 +30,9 @@ async def admit_posted(
     Args:
         check: Raises when the object is wrong; called between mutating and validating admission.
     """
-    obj = decode_subresource_object(obj, kind, backend.registry.components)
+    unknown: list[str] = []
+    obj = decode_subresource_object(obj, kind, backend.registry.components, unknown)
+    report_unknown(kind.kind, kind.version, unknown, (), options.field_validation, request.warnings)
     metadata = metadata_of(obj, request.resource)
     check_namespace_matches(metadata, request)
     name = request.target.name or metadata.get("name", "")

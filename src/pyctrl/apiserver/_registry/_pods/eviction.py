@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import LabelSelector
@@ -49,10 +50,9 @@ class EvictionREST:
     async def create(self, request: ResourceRequest) -> Response:
         """Delete the pod with the delete options of the Eviction, if its disruption budget allows it."""
         eviction = decode_subresource_body(request, EVICTION, self._backend.registry)
-        if (eviction.get("metadata") or {}).get("name") not in (None, "", request.target.name):
-            raise bad_request("name in URL does not match name in Eviction object")
         creation = write_options(request.query, "CreateOptions")
-        eviction = await admit_posted(self._backend, request, EVICTION, eviction, creation)
+        check = partial(_check_name, request.target.name)
+        eviction = await admit_posted(self._backend, request, EVICTION, eviction, creation, check)
         options = delete_options(request.query, eviction.get("deleteOptions"))
         pod = self._backend.live(request).read(request.resource)
         check_preconditions(self._backend.live(request), request.resource, options)
@@ -71,6 +71,11 @@ class EvictionREST:
         if "deletionTimestamp" not in new["metadata"]:
             _add_disruption_target(new)
             self._updates.commit_subresource(request, stored, UpdatedObject(new=new, old=old, options=options))
+
+
+def _check_name(name: str, eviction: Mapping[str, Any]) -> None:
+    if eviction["metadata"].get("name", "") != name:
+        raise bad_request("name in URL does not match name in Eviction object")
 
 
 def _check_and_decrement(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from pyctrl.apiserver._errors import Response, bad_request
 from pyctrl.apiserver._kubelet import ContainerStreams, ExecHandler, KubeletError, KubeletServer
 from pyctrl.apiserver._registry._pods.kubelet_connection import KubeletConnections
@@ -13,7 +15,7 @@ from pyctrl.apiserver._streaming.remotecommand_protocols import has_stream_close
 from pyctrl.apiserver._streaming.spdy import plain_response
 from pyctrl.apiserver._streaming.websocket import is_upgrade_request
 
-__all__ = ["AttachREST", "ExecREST"]
+__all__ = ["AttachREST", "ExecREST", "process_response"]
 
 
 class ExecREST:
@@ -33,16 +35,8 @@ class ExecREST:
         if not is_upgrade_request(request.headers):
             raise bad_request("Upgrade request required")
         options = _options(request, self.action)
-        if not (options.stdin or options.stdout or options.stderr):
-            return plain_response(400, "you must specify at least 1 of stdin, stdout, stderr")
         self._connections.log_stream(request, container=container, command=request.query.every("command"))
-        try:
-            run = self._handler(kubelet, request, container)
-        except KubeletError as refused:
-            if not has_stream_close_protocol(request.headers):
-                return plain_response(refused.code, str(refused))
-            run = _refuse(refused)
-        return remote_command_response(request.headers, options, run)
+        return process_response(request.headers, options, lambda: self._handler(kubelet, request, container))
 
     create = get
 
@@ -58,6 +52,25 @@ class AttachREST(ExecREST):
 
     def _handler(self, kubelet: KubeletServer, request: ResourceRequest, container: str) -> ExecHandler:
         return kubelet.get_attach(request.target.namespace, request.target.name, container)
+
+
+def process_response(
+    headers: Mapping[str, str], options: RemoteCommandOptions, find: Callable[[], ExecHandler]
+) -> Response:
+    """Return the response to a request for the streams of a process, also for one that does not run.
+
+    Args:
+        find: Returns the function that runs the process, or raises KubeletError.
+    """
+    if not (options.stdin or options.stdout or options.stderr):
+        return plain_response(400, "you must specify at least 1 of stdin, stdout, stderr")
+    try:
+        run = find()
+    except KubeletError as refused:
+        if not has_stream_close_protocol(headers):
+            return plain_response(refused.code, str(refused))
+        run = _refuse(refused)
+    return remote_command_response(headers, options, run)
 
 
 def _options(request: ResourceRequest, action: str) -> RemoteCommandOptions:

@@ -27,7 +27,7 @@ from pyctrl.apiserver._registry._pods.kubelet_connection import dial_error, kube
 from pyctrl.apiserver._registry.builtin_resource import RESTContext
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest
 
-__all__ = ["LogREST", "container_name"]
+__all__ = ["LogQuery", "LogREST", "container_name"]
 
 _ZERO_TIME = datetime(1, 1, 1, tzinfo=UTC)  # of an empty parameter
 _TEXT = (("Content-Type", "text/plain"),)
@@ -41,7 +41,7 @@ class LogREST:
 
     async def get(self, request: ResourceRequest) -> Response:
         """Return the log of one container; without a node the response is empty (204)."""
-        query = _Query.read(request.query)
+        query = LogQuery.read(request.query)
         if causes := list(query.errors()):
             raise invalid("PodLogOptions", request.target.name, causes)
         pod = self._backend.live(request).read(request.resource)
@@ -75,8 +75,8 @@ def _kubelet_refusal(refused: KubeletError, name: str) -> StatusError:
     return internal_error(str(refused))
 
 
-class _Query(NamedTuple):
-    """The options of a request that are no flags."""
+class LogQuery(NamedTuple):
+    """The options of a request for a log that are no flags."""
 
     tail_lines: int | None
     limit_bytes: int | None
@@ -85,7 +85,7 @@ class _Query(NamedTuple):
     stream: str | None
 
     @classmethod
-    def read(cls, query: QueryParameters) -> _Query:
+    def read(cls, query: QueryParameters) -> LogQuery:
         """Parse the options.
 
         Raises:

@@ -12,6 +12,7 @@ from pyctrl.apiserver._proxy.exchange import exchange
 from pyctrl.apiserver._proxy.link_rewriter import escaped_path
 from pyctrl.apiserver._proxy.round_tripper import OutgoingRequest, RoundTripper
 from pyctrl.apiserver._proxy.upgrade_aware_handler import UpgradeAwareHandler
+from pyctrl.apiserver._registry._nodes.kubelet_api import KubeletAPI
 from pyctrl.apiserver._registry._proxy.forwarded_connection import ForwardedConnection
 from pyctrl.apiserver._registry._proxy.locations import ResourceLocation, locate_node, locate_pod, locate_service
 from pyctrl.apiserver._registry.builtin_resource import RESTContext
@@ -40,11 +41,13 @@ class _ProxyREST:
     create = replace = patch = delete = head = options = get
 
     def _round_tripper(self, request: ResourceRequest, location: ResourceLocation) -> RoundTripper:
-        """Return the transport to the port of a pod: functions and addresses of scripts speak plain HTTP."""
+        """Return the transport to a kubelet, or to the port of a pod, whose script speaks plain HTTP."""
         namespace, port = request.target.namespace, location.port or "80"
+        kubelet = self._context.kubelets.get(location.node)
+        if kubelet is not None and not location.pod:
+            return KubeletAPI(kubelet, self._context.backend.storage, location.node)
 
         async def send(outgoing: OutgoingRequest) -> Response:
-            kubelet = self._context.kubelets.get(location.node)
             if kubelet is None or location.scheme == "https" or not port.isdecimal():
                 raise location.connection_refused()
             try:
@@ -71,7 +74,7 @@ class ServiceProxyREST(_ProxyREST):
 
 
 class NodeProxyREST(_ProxyREST):
-    """The proxy of nodes. The kubelets of simulated nodes have no HTTP server."""
+    """The proxy of nodes: the API of kubelets in this process."""
 
     def __init__(self, context: RESTContext) -> None:
         super().__init__(context, locate_node)

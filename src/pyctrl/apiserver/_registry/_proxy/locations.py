@@ -15,13 +15,13 @@ __all__ = ["ResourceLocation", "locate_node", "locate_pod", "locate_service", "s
 
 
 class ResourceLocation(NamedTuple):
-    """Where a request is sent: to a port of a pod."""
+    """Where a request is sent: to a port of a pod, or to the kubelet of a node."""
 
     scheme: str
     host: str
     port: str  # "" for the default of the scheme
-    pod: str
-    node: str
+    pod: str  # "" for a kubelet
+    node: str  # "" for an address that is no pod's
 
     @property
     def address(self) -> str:
@@ -88,7 +88,7 @@ def locate_node(storage: Storage, request: ResourceRequest) -> ResourceLocation:
     if not _is_proxyable(host := host.strip("[]")):
         raise bad_request("address not allowed")
     if port in ("", kubelet_port):
-        return ResourceLocation("https", host, kubelet_port, "", "")
+        return ResourceLocation("https", host, kubelet_port, "", name)
     return ResourceLocation(scheme or "http", host, port, "", "")
 
 

@@ -15,6 +15,7 @@ from pyctrl.apiserver._registry._services.types import (
     is_headless,
     is_reached_from_outside,
 )
+from pyctrl.apiserver._registry.status_validation import validate_load_balancer
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -221,14 +222,7 @@ def validate_service_status(new: Object, _old: Object | None) -> Iterator[FieldE
     if ingress and new["spec"]["type"] != "LoadBalancer":
         yield field_forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
         return
-    for index, each in enumerate(ingress):
-        if each.get("ip"):
-            yield from rules.address(each["ip"], f"{path}[{index}].ip")
-        if name := each.get("hostname"):
-            where = f"{path}[{index}].hostname"
-            yield from (invalid_value(where, name, why) for why in names.subdomain(name))
-            if rules.is_address(name):
-                yield invalid_value(where, name, "must be a DNS name, not an IP address")
+    yield from validate_load_balancer(ingress, path)
 
 
 def service_warnings(new: Object) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""The API of kubelets, which the proxy of nodes reaches."""
