@@ -194,7 +194,6 @@ RESOURCES: Final = (
         kind="ReplicaSet",
         strategy=Strategy(
             has_generation=True,
-            fields=fields_at("status.replicas", zero="0"),
             defaults=(_default_replica_set,),
             prepares=(prepare_template,),
             validates=(_validate_replica_set,),
@@ -208,6 +207,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="",
         kind="ReplicationController",
+        storage_prefix="controllers",
         strategy=Strategy(
             has_generation=True,
             garbage_collection=GarbageCollectionPolicy.ORPHAN_DEPENDENTS,

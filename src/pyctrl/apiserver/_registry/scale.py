@@ -10,7 +10,7 @@ from pyctrl._validation import names
 from pyctrl.api import LabelSelector
 from pyctrl.apiserver._admission import UPDATE, Attributes
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
-from pyctrl.apiserver._endpoints.backend import check_name_and_namespace, metadata_of
+from pyctrl.apiserver._endpoints.backend import check_name_and_namespace
 from pyctrl.apiserver._endpoints.response_writers import value_response
 from pyctrl.apiserver._endpoints.typed_bodies import SCALE, decode_subresource_body, decode_subresource_object
 from pyctrl.apiserver._endpoints.update import UpdatedObject
