@@ -16,6 +16,7 @@ from pyctrl.apiserver._endpoints.update import UpdateHandler
 from pyctrl.apiserver._endpoints.watch import WatchHandler
 from pyctrl.apiserver._errors import (
     Response,
+    bad_request,
     method_not_allowed,
     not_found,
     resource_not_served,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Handler", "Router"]
 
+_CONNECTS = frozenset(("attach", "exec", "portforward", "proxy"))
 _CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
 
 Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
@@ -78,6 +80,8 @@ class Router:
             raise method_not_allowed()
         if target.name and resource.namespaced and not target.namespace:
             raise resource_not_served()
+        if target.subresource in _CONNECTS and not resource.is_custom and request.query.has("dryRun"):
+            raise bad_request("dryRun is not supported")
         return handler
 
     def _routes(self) -> dict[tuple[str, str], tuple[str, Handler]]:

@@ -47,7 +47,7 @@ class OpenIDMetadata:
 
 
 def _document(method: str, media: str, headers: Mapping[str, str], document: dict[str, Any]) -> Response:
-    if method not in ("GET", "HEAD"):
+    if method != "GET":
         raise method_not_allowed()
     accepted = [each.partition(";")[0].strip() for each in headers.get("accept", "*/*").split(",")]
     if not {media, "*/*", "application/*", ""} & set(accepted):

@@ -66,6 +66,8 @@ class NonResourcePaths:
         parts = [part for part in path.split("/") if part]
         if parts and parts[0] in CHECKS:
             return health_response(path, query)
+        if path.startswith("//"):
+            return NOT_FOUND
         if path == "/statusz":
             return statusz_response(accept, self._started, VERSION)
         if self._metrics is not None and (found := self._metrics.find_response(path, VERSION)) is not None:

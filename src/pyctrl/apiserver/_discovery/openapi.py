@@ -11,7 +11,7 @@ from pyctrl._schemas import Descriptions, descriptions
 from pyctrl._schemas.openapi_documents import openapi_documents
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._discovery.discovery import VERSION
-from pyctrl.apiserver._discovery.openapi_paths import META, SCHEMAS, component_name, path_as_v2, paths_of
+from pyctrl.apiserver._discovery.openapi_paths import META, SCALE, SCHEMAS, component_name, path_as_v2, paths_of
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._resources.served_resources import ServedResources
@@ -20,12 +20,19 @@ from pyctrl.apiserver._schema.schema import JSON
 __all__ = ["definitions_v2", "openapi_response"]
 
 _INFO = {"title": "Kubernetes", "version": f"{VERSION['major']}.{VERSION['minor']}"}
+_CUSTOM_INFO = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 _TOKEN = {"type": "apiKey", "description": "Bearer Token authentication", "name": "authorization", "in": "header"}
 _ZEROS = {"string": "", "integer": 0, "boolean": False}
 _V2 = "#/definitions/"
 # A kind and a list with the texts that all kinds and all lists have.
 _KIND, _LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"
 _CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
+_EMBEDDED = {
+    "apiVersion": "apiVersion defines the versioned schema of this representation of an object. "
+    f"More info: {_CONVENTIONS}#resources",
+    "kind": "kind is a string value representing the type of this object. In CamelCase. "
+    f"More info: {_CONVENTIONS}#types-kinds",
+}
 
 
 def openapi_response(registry: ServedResources, path: str) -> dict[str, JSON] | None:
@@ -77,15 +84,36 @@ def _document(registry: ServedResources, group: str, version: str) -> dict[str, 
     types = registry.of_group(group, version)
     if not types:
         return None
-    return {
-        "openapi": "3.0.0",
-        "info": _INFO,
-        "paths": _paths(registry, types, openapi_documents().paths(_path_of(group, version))),
-        "components": {
-            "schemas": _schemas(registry, types),
-            "securitySchemes": {"BearerToken": _TOKEN},
-        },
-    }
+    paths = _paths(registry, types, openapi_documents().paths(_path_of(group, version)))
+    schemas = _schemas(registry, types)
+    if all(each.is_custom for each in types):
+        return {"openapi": "3.0.0", "info": _CUSTOM_INFO, "paths": paths, "components": _used(paths, schemas)}
+    components = {"schemas": schemas, "securitySchemes": {"BearerToken": _TOKEN}}
+    return {"openapi": "3.0.0", "info": _INFO, "paths": paths, "components": components}
+
+
+def _used(paths: JSON, schemas: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the components that paths refer to, and those that these refer to."""
+    found, pending = dict[str, JSON](), [*_references(paths)]
+    while pending:
+        name = pending.pop()
+        if name not in found and name in schemas:
+            found[name] = schemas[name]
+            pending += _references(schemas[name])
+    return {"schemas": dict(sorted(found.items()))}
+
+
+def _references(value: JSON) -> Iterator[str]:
+    """Yield the names of the components that a part of a document refers to."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _references(each)
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            if key == "$ref" and isinstance(each, str):
+                yield each.removeprefix(SCHEMAS)
+            else:
+                yield from _references(each)
 
 
 def _paths(registry: ServedResources, types: list[ResourceType], known: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -152,23 +180,28 @@ def _described(component: Mapping[str, JSON], texts: Mapping[str, str]) -> dict[
 
 def _metadata_schemas(registry: ServedResources) -> Iterator[tuple[str, JSON]]:
     for name, component in registry.components.document("core_v1").items():
-        if name.startswith(META):
+        if name.startswith((META, SCALE)):
             yield name, component
 
 
 def _custom_schemas(each: CustomResourceType, texts: Descriptions) -> Iterator[tuple[str, JSON]]:
     name = component_name(each.group, each.version, each.kind)
     kind = {"group": each.group, "version": each.version, "kind": each.kind}
-    declared: Mapping[str, JSON] = (each.described.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}
+    declared = _published((each.described.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}, texts)
+    fields = [
+        {"fieldPath": found["jsonPath"].removeprefix(".")} for found in each.described.get("selectableFields") or ()
+    ]
+    selectable = {"x-kubernetes-selectable-fields": fields} if fields else {}
     yield (
         name,
         {
             **declared,
             "properties": {**(declared.get("properties") or {}), **_type_meta("ObjectMeta", texts[_KIND])},
             "x-kubernetes-group-version-kind": [kind],
+            **selectable,
         },
     )
-    items = {"type": "array", "items": {"allOf": [{"$ref": SCHEMAS + name}]}}
+    items = {"type": "array", "items": {"$ref": SCHEMAS + name}}
     yield (
         f"{name}List",
         {
@@ -180,8 +213,27 @@ def _custom_schemas(each: CustomResourceType, texts: Descriptions) -> Iterator[t
                 "items": {**items, "description": f"List of {each.plural}. More info: {_CONVENTIONS}"},
             },
             "x-kubernetes-group-version-kind": [{**kind, "kind": each.list_kind}],
+            **selectable,
         },
     )
+
+
+def _published(schema: Mapping[str, JSON], texts: Descriptions) -> dict[str, JSON]:
+    """Return a declared schema with the meaning of its extensions: numbers or texts, and fields of embedded objects."""
+    found = dict(schema)
+    for slot in ("items", "additionalProperties"):
+        if isinstance(found.get(slot), Mapping):
+            found[slot] = _published(found[slot], texts)
+    if properties := found.get("properties"):
+        found["properties"] = {name: _published(each, texts) for name, each in properties.items()}
+    if found.get("x-kubernetes-int-or-string") and "anyOf" not in found:
+        found["anyOf"] = [{"type": "integer"}, {"type": "string"}]
+    if found.get("x-kubernetes-embedded-resource"):
+        own = _type_meta("ObjectMeta", {**texts[_KIND], **_EMBEDDED})
+        found["properties"] = {**(found.get("properties") or {}), **own}
+        required = found.get("required") or []
+        found["required"] = [*required, *(each for each in ("kind", "apiVersion") if each not in required)]
+    return found
 
 
 def _type_meta(metadata: str, texts: Mapping[str, str]) -> dict[str, JSON]:
@@ -219,9 +271,16 @@ def _schema_v2(schema: Mapping[str, JSON]) -> JSON:
     """Rewrite a schema for v2. Its properties may have the names of keywords."""
     rewritten = _as_v2({key: value for key, value in schema.items() if key != "properties"})
     properties = schema.get("properties")
-    if properties is not None and isinstance(rewritten, dict) and "$ref" not in rewritten:
+    if _is_open_object(schema):
+        rewritten.pop("required", None)
+    elif properties is not None and isinstance(rewritten, dict) and "$ref" not in rewritten:
         rewritten["properties"] = {name: _schema_v2(each) for name, each in properties.items()}
     return rewritten
+
+
+def _is_open_object(schema: Mapping[str, JSON]) -> bool:
+    """Return whether a schema is an embedded object with any fields: kubectl would refuse those not in a document."""
+    return bool(schema.get("x-kubernetes-embedded-resource") and schema.get("x-kubernetes-preserve-unknown-fields"))
 
 
 def _as_v2(schema: JSON) -> JSON:

@@ -6,17 +6,20 @@ kubectl reads in them whether the server validates fields, and which patch types
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
+from pyctrl._schemas.openapi_documents import openapi_documents
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["META", "SCHEMAS", "component_name", "path_as_v2", "paths_of"]
+__all__ = ["META", "SCALE", "SCHEMAS", "component_name", "path_as_v2", "paths_of"]
 
 SCHEMAS = "#/components/schemas/"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+SCALE = "io.k8s.api.autoscaling.v1.Scale"
 
 _BODIES = ("application/json", "application/yaml")
 _PATCHES = ("application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json")
@@ -24,9 +27,9 @@ _STRATEGIC = "application/strategic-merge-patch+json"
 
 _WRITE = {"dryRun": "string", "fieldManager": "string", "fieldValidation": "string"}
 _DELETE = {"dryRun": "string", "gracePeriodSeconds": "integer", "orphanDependents": "boolean"}
-_DELETE["propagationPolicy"] = "string"
+_DELETE |= {"propagationPolicy": "string", "ignoreStoreReadErrorWithClusterBreakingPotential": "boolean"}
 _SELECT = {"continue": "string", "fieldSelector": "string", "labelSelector": "string", "limit": "integer"}
-_SELECT |= {"resourceVersion": "string", "resourceVersionMatch": "string"}
+_SELECT |= {"resourceVersion": "string", "resourceVersionMatch": "string", "shardSelector": "string"}
 _WATCH = {"allowWatchBookmarks": "boolean", "sendInitialEvents": "boolean", "timeoutSeconds": "integer"}
 _WATCH["watch"] = "boolean"
 
@@ -34,7 +37,7 @@ _WATCH["watch"] = "boolean"
 _VERBS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
     "list": ("get", "list", "list", _SELECT | _WATCH),
     "create": ("post", "post", "create", _WRITE),
-    "deletecollection": ("delete", "deletecollection", "deleteCollection", _SELECT | _DELETE),
+    "deletecollection": ("delete", "deletecollection", "delete", _SELECT | _DELETE),
     "get": ("get", "get", "read", {"resourceVersion": "string"}),
     "update": ("put", "put", "replace", _WRITE),
     "patch": ("patch", "patch", "patch", {**_WRITE, "force": "boolean"}),
@@ -43,6 +46,16 @@ _VERBS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
 _OF_COLLECTION, _OF_OBJECT = ("list", "create", "deletecollection"), ("get", "update", "patch", "delete")
 _SUBRESOURCES = frozenset(("status", "scale", "finalize", "binding", "eviction", "token"))  # no streams, no proxies
 _CODES = {"create": (200, 201, 202), "update": (200, 201), "delete": (200, 202)}
+_ANSWERS = {200: "OK", 201: "Created", 202: "Accepted"}
+_DESCRIBED = {  # verb -> its words before and after a subresource
+    "list": ("list", " objects of kind "),
+    "create": ("create", ""),
+    "deletecollection": ("delete collection of", " "),
+    "get": ("read", " the specified "),
+    "update": ("replace", " the specified "),
+    "patch": ("partially update", " the specified "),
+    "delete": ("delete", ""),
+}
 
 
 def paths_of(types: Iterable[ResourceType], components: OpenAPIComponents) -> Iterator[tuple[str, JSON]]:
@@ -86,15 +99,26 @@ class _ResourcePaths:
     def items(self) -> Iterator[tuple[str, JSON]]:
         if self._type.namespaced and "list" in self._type.verbs:
             operations = self._operations(("list",), self._kind, "", "ForAllNamespaces")
-            yield self._all_namespaces, {"parameters": _path_parameters(""), **operations}
+            parameters = [*operations["get"].pop("parameters"), _parameter("pretty", "string")]
+            yield self._all_namespaces, {"parameters": sorted(parameters, key=_name), **operations}
         for path, possible in ((self._collection, _OF_COLLECTION), (f"{self._collection}/{{name}}", _OF_OBJECT)):
             verbs = [verb for verb in possible if verb in self._type.verbs]
             if verbs:
-                yield path, {"parameters": _path_parameters(path), **self._operations(verbs, self._kind)}
+                yield path, {"parameters": self._path_parameters(path), **self._operations(verbs, self._kind)}
         for name, kind, verbs in self._subresources():
             path = f"{self._collection}/{{name}}/{name}"
             operations = self._operations(verbs, kind, suffix=name.capitalize())
-            yield path, {"parameters": _path_parameters(path), **operations}
+            yield path, {"parameters": self._path_parameters(path), **operations}
+
+    def _path_parameters(self, path: str) -> list[JSON]:
+        texts = {"name": f"name of the {self._type.kind}", "namespace": _parameter_texts().get(("", "namespace"), "")}
+        schema = {"type": "string", "uniqueItems": True}
+        required: list[JSON] = [
+            {"name": name, "in": "path", "description": text, "required": True, "schema": schema}
+            for name, text in texts.items()
+            if f"{{{name}}}" in path
+        ]
+        return [*required, _parameter("pretty", "string")]
 
     def _subresources(self) -> Iterator[tuple[str, _OperationKind, list[str]]]:
         each = self._type
@@ -106,24 +130,33 @@ class _ResourcePaths:
                     yield found["subresource"], self._kind_of(*own, kind["kind"]), found["verbs"]
             return
         for name in sorted(each.subresources & _SUBRESOURCES):
-            kind_of = _OperationKind("autoscaling", "v1", "Scale", None) if name == "scale" else self._kind
-            yield name, kind_of, [verb for verb in ("get", "patch", "update") if verb in each.verbs]
+            yield (
+                name,
+                replace(self._kind, component=SCALE) if name == "scale" else self._kind,
+                [verb for verb in ("get", "patch", "update") if verb in each.verbs],
+            )
 
     def _operations(
         self, verbs: Iterable[str], kind: _OperationKind, scope: str = "Namespaced", suffix: str = ""
     ) -> dict[str, JSON]:
         each = self._type
         prefix = _camel(each.group, custom=each.is_custom) + each.version.capitalize()
-        subject = prefix + (scope if each.namespaced else "") + each.kind + suffix
-        return {_VERBS[verb][0]: self._operation(verb, kind, subject) for verb in verbs}
+        subject = (scope if each.namespaced else "") + each.kind + suffix
+        part = "" if suffix == "ForAllNamespaces" else suffix.lower()
+        return {_VERBS[verb][0]: self._operation(verb, kind, (prefix, subject), part) for verb in verbs}
 
-    def _operation(self, verb: str, kind: _OperationKind, subject: str) -> dict[str, JSON]:
+    def _operation(self, verb: str, kind: _OperationKind, subject: tuple[str, str], part: str) -> dict[str, JSON]:
         _, action, name, parameters = _VERBS[verb]
+        if verb == "deletecollection" and self._type.is_custom:
+            parameters = _SELECT | _WATCH  # as upstream documents it
         content = self._response(verb, kind)
-        responses = {str(code): {"description": "OK", **content} for code in _CODES.get(verb, (200,))}
+        responses = {str(code): {"description": _ANSWERS[code], **content} for code in _CODES.get(verb, (200,))}
+        infix = "Collection" if verb == "deletecollection" else ""
         return {
-            "operationId": name + subject,
-            "parameters": [_parameter(name, wire) for name, wire in sorted(parameters.items())],
+            "tags": [f"{_lower(_camel(self._type.group, custom=self._type.is_custom))}_{self._type.version}"],
+            "description": _description(verb, self._type.kind, part),
+            "operationId": infix.join((name + subject[0], subject[1])),
+            "parameters": [_parameter(name, wire, action) for name, wire in sorted(parameters.items())],
             **self._body(verb, kind),
             "responses": {**responses, "401": {"description": "Unauthorized"}},
             "x-kubernetes-action": action,
@@ -131,7 +164,7 @@ class _ResourcePaths:
         }
 
     def _body(self, verb: str, kind: _OperationKind) -> dict[str, JSON]:
-        if verb in ("delete", "deletecollection"):
+        if verb == "delete" or (verb == "deletecollection" and not self._type.is_custom):
             return {"requestBody": {"content": _content(f"{META}DeleteOptions")}}
         if verb == "patch":
             media = _PATCHES if self._type.is_custom else (*_PATCHES, _STRATEGIC)
@@ -171,14 +204,38 @@ def _content(component: str | None, media: Iterable[str] = _BODIES) -> dict[str,
     return {each: {"schema": schema} for each in media}
 
 
-def _path_parameters(path: str) -> list[JSON]:
-    names = [name for name in ("name", "namespace") if f"{{{name}}}" in path]
-    required = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
-    return [*required, _parameter("pretty", "string")]
+def _parameter(name: str, type: str, action: str = "") -> dict[str, JSON]:
+    texts = _parameter_texts()
+    text = texts.get((action, name)) or texts.get(("", name), "")
+    return {"name": name, "in": "query", "description": text, "schema": {"type": type, "uniqueItems": True}}
 
 
-def _parameter(name: str, type: str) -> dict[str, JSON]:
-    return {"name": name, "in": "query", "schema": {"type": type, "uniqueItems": True}}
+@cache
+def _parameter_texts() -> Mapping[tuple[str, str], str]:
+    """Return the descriptions of parameters by action ("": any) and name: those of the built-in resources."""
+    found: dict[tuple[str, str], str] = {}
+    for item in openapi_documents().paths("apis/apps/v1").values():
+        for method, value in item.items():
+            for each in value if isinstance(value, list) else value.get("parameters", ()):
+                for action in (method, ""):
+                    found.setdefault((action, each["name"]), each.get("description", ""))
+    return found
+
+
+def _name(parameter: Mapping[str, JSON]) -> str:
+    return str(parameter["name"])
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _description(verb: str, kind: str, part: str) -> str:
+    """Return what an operation does, as kube-apiserver describes it."""
+    words, after = _DESCRIBED[verb]
+    is_plural = kind.endswith("s") and not kind.endswith("ss")
+    article = " " if is_plural else " an " if kind[:1] in "AEIOU" else " a "
+    return f"{words}{f' {part} of' if part else ''}{after or article}{kind}"
 
 
 # -- v2 --------------------------------------------------------------------------------------------------------
@@ -186,7 +243,7 @@ def _parameter(name: str, type: str) -> dict[str, JSON]:
 
 def _operation_as_v2(operation: Mapping[str, JSON]) -> dict[str, JSON]:
     found = {key: value for key, value in operation.items() if key != "requestBody"}
-    found["parameters"] = [_parameter_as_v2(each) for each in operation["parameters"]]
+    found["parameters"] = [_parameter_as_v2(each) for each in operation.get("parameters", ())]
     found["produces"] = list(_BODIES)
     body = operation.get("requestBody")
     if body:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
-from pyctrl.apiserver import ResourceRegistry
-from pyctrl.apiserver._discovery.openapi import openapi_response
+from pyctrl.apiserver import ApiServer, ResourceRegistry
+from pyctrl.apiserver._discovery.openapi import definitions_v2, openapi_response
 from tests.unit.apiserver._kit import Asker
 from tests.unit.apiserver._objects import GROUP, install, spec_schema
 
@@ -132,3 +133,59 @@ def test_the_hash_of_a_document_follows_from_its_contents() -> None:
     assert first[path] != second[path]
     assert built_in == {name: each for name, each in second.items() if name != path}
     assert len(built_in["apis/apps/v1"]) == 128
+
+
+GADGET = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "properties": {
+                "port": {"x-kubernetes-int-or-string": True},
+                "color": {"type": "string"},
+                "object": {
+                    "type": "object",
+                    "x-kubernetes-embedded-resource": True,
+                    "x-kubernetes-preserve-unknown-fields": True,
+                },
+            },
+        },
+    },
+}
+
+
+def test_the_document_of_custom_kinds_is_that_of_kube_apiserver() -> None:
+    """It has the meaning of extensions, what selectors may use, its title, and only components that it uses."""
+    server = ApiServer()
+    versions = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": GADGET},
+        "selectableFields": [{"jsonPath": ".spec.color"}],
+        "subresources": {"scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}},
+    }
+    names = {"plural": "gadgets", "singular": "gadget", "kind": "Gadget"}
+    spec = {"group": "g.example.com", "scope": "Cluster", "names": names, "versions": [versions]}
+    definition = {"metadata": {"name": "gadgets.g.example.com"}, "spec": spec}
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    assert server.handle_nowait("POST", path, body=json.dumps(definition).encode()).status == 201
+    document = openapi_response(server.registry, "/openapi/v3/apis/g.example.com/v1")
+    assert document is not None
+    assert (document["info"]["title"], list(document["components"])) == ("Kubernetes CRD Swagger", ["schemas"])
+    schemas = document["components"]["schemas"]
+    assert "io.k8s.api.autoscaling.v1.Scale" in schemas
+    assert "io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent" not in schemas
+    gadget = schemas["com.example.g.v1.Gadget"]
+    assert gadget["x-kubernetes-selectable-fields"] == [{"fieldPath": "spec.color"}]
+    fields = gadget["properties"]["spec"]["properties"]
+    assert fields["port"]["anyOf"] == [{"type": "integer"}, {"type": "string"}]
+    assert (fields["object"]["required"], list(fields["object"]["properties"])) == (
+        ["kind", "apiVersion"],
+        ["apiVersion", "kind", "metadata"],
+    )
+    deletion = document["paths"]["/apis/g.example.com/v1/gadgets"]["delete"]
+    assert (deletion["operationId"], deletion["tags"]) == ("deleteGExampleComV1CollectionGadget", ["gExampleCom_v1"])
+    assert deletion["description"] == "delete collection of Gadget"
+    embedded = definitions_v2(server.registry)["com.example.g.v1.Gadget"]["properties"]["spec"]["properties"]["object"]
+    assert "properties" not in embedded
