@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["write_yaml"]
 
+STRING = "tag:yaml.org,2002:str"
 _PART = re.compile(r"\d+|.", re.DOTALL)
 _TIMESTAMP = re.compile(r"^\d{4}-\d\d?-\d\d?(?:(?:[Tt]|[ \t]+)\d.*)?$")  # close enough: such a text is quoted
 
@@ -56,9 +57,9 @@ def _dumper() -> type[yaml.SafeDumper]:
             style = None
             if "\n" in text:
                 style = "|"
-            elif self.resolve(yaml.ScalarNode, text, (True, False)) != "tag:yaml.org,2002:str":
+            elif self.resolve(yaml.ScalarNode, text, (True, False)) != STRING:  # type: ignore[no-untyped-call]
                 style = '"'
-            return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+            return self.represent_scalar(STRING, text, style=style)
 
     add_go_resolvers(Dumper)
     Dumper.add_implicit_resolver("tag:yaml.org,2002:timestamp", _TIMESTAMP, list("0123456789"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 
 

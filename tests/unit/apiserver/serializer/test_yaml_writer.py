@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml
 from pyctrl.apiserver._serializer.yaml_writer import write_yaml
 
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=9)
+SCALARS = st.none() | st.booleans() | st.integers(-(2**31), 2**31) | TEXTS
+KEYS = st.text("aby1-._\n: ", max_size=5)
 VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**31), 2**31)
-    | st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("aby1-._\n: ", max_size=5), inner, max_size=3),
-    max_leaves=8,
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=8
 )
 
 
