@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from urllib.parse import urlsplit
 
+from pyctrl._tasks import until_first_ends
 from pyctrl._websocket import Opcode, WebSocketProtocolError
 from pyctrl._websocket_connection import WebSocketConnection
 from pyctrl.apiserver._errors import Response
@@ -30,11 +30,8 @@ def watch_response(headers: Mapping[str, str], lines: AsyncGenerator[bytes, None
     protocols = requested_protocols(headers)
 
     async def serve(socket: WebSocketConnection, _protocol: str) -> None:
-        async with aclosing(lines) as chunks, asyncio.TaskGroup() as tasks:
-            both = {tasks.create_task(_send(socket, chunks)), tasks.create_task(_ignore_received(socket))}
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            for task in both:
-                task.cancel()
+        async with aclosing(lines) as chunks:
+            await until_first_ends(_send(socket, chunks), _ignore_received(socket))
 
     handshake = websocket_response(headers, tuple(protocols), serve)
     if handshake.status != 101:

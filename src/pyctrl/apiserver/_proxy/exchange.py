@@ -12,7 +12,7 @@ from pyctrl._headers import Headers, MalformedHeader, parse_headers
 from pyctrl._pipes import ByteConnection
 from pyctrl._tasks import until_first_ends
 from pyctrl.apiserver._errors import Response, Upgrade
-from pyctrl.apiserver._proxy.round_tripper import BackendConnection, OutgoingRequest, ServiceUnreachable
+from pyctrl.apiserver._proxy.round_tripper import BackendConnection, BrokenResponse, OutgoingRequest
 
 __all__ = ["exchange"]
 
@@ -29,7 +29,7 @@ async def exchange(connection: BackendConnection, request: OutgoingRequest) -> R
     The connection is closed with the body of the response.
 
     Raises:
-        ServiceUnreachable: The connection ended before the response, or the response is no HTTP.
+        BrokenResponse: The connection ended before the response, or the response is no HTTP.
         OSError: The connection is lost.
     """
     reader = _ResponseReader(connection)
@@ -48,10 +48,10 @@ async def exchange(connection: BackendConnection, request: OutgoingRequest) -> R
         body = b"".join([part async for part in reader.body(headers)]) if has_body else b""
     except MalformedHeader:
         await connection.close()
-        raise ServiceUnreachable(f"{_BROKEN}malformed MIME header") from None
+        raise BrokenResponse(f"{_BROKEN}malformed MIME header") from None
     except ConnectionAbortedError:
         await connection.close()
-        raise ServiceUnreachable("unexpected EOF") from None
+        raise BrokenResponse("unexpected EOF") from None
     except BaseException:
         await connection.close()
         raise
@@ -87,7 +87,7 @@ class _ResponseReader:
             version, _, status = first.partition(" ")
             if not version.startswith("HTTP/1.") or not status[:3].isdecimal():
                 why = f"malformed HTTP response {quoted(first)}"
-                raise ServiceUnreachable(why if request.is_upgrade else _BROKEN + why)
+                raise BrokenResponse(why if request.is_upgrade else _BROKEN + why)
             code = int(status[:3])
             is_final = code >= HTTPStatus.OK or (request.is_upgrade and code == HTTPStatus.SWITCHING_PROTOCOLS)
             if is_final:
@@ -139,9 +139,9 @@ class _ResponseReader:
             seen = len(self._buffer)
             data = await self._connection.read()
             if not data:
-                raise _ended() if self._buffer else ServiceUnreachable("EOF")
+                raise _ended() if self._buffer else BrokenResponse("EOF")
             if seen > HEAD_LIMIT:
-                raise ServiceUnreachable(f"{_BROKEN}net/http: server response headers exceeded {HEAD_LIMIT} bytes")
+                raise BrokenResponse(f"{_BROKEN}net/http: server response headers exceeded {HEAD_LIMIT} bytes")
             self._buffer += data
         found = bytes(self._buffer[:index])
         del self._buffer[: index + len(end)]
@@ -154,7 +154,7 @@ def _ended() -> ConnectionAbortedError:
 
 def _length(value: str) -> int:
     if not (value.isascii() and value.isdecimal()):
-        raise ServiceUnreachable(f"{_BROKEN}bad Content-Length {quoted(value)}")
+        raise BrokenResponse(f"{_BROKEN}bad Content-Length {quoted(value)}")
     return int(value)
 
 
@@ -175,7 +175,7 @@ async def _closing(connection: BackendConnection, parts: AsyncGenerator[bytes, N
         yield b""
         async for part in parts:
             yield part
-    except ServiceUnreachable as error:
+    except BrokenResponse as error:
         raise ConnectionAbortedError(str(error)) from None
     finally:
         await connection.close()

@@ -8,7 +8,6 @@ import zlib
 from collections.abc import AsyncGenerator, Collection, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from html import escape
 from html.parser import HTMLParser
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
@@ -115,7 +114,7 @@ class LinkRewriter:
 
 
 class _TagParser(HTMLParser):
-    """Finds the tags of a page whose links change."""
+    """Finds the tags of a page, with their links rewritten."""
 
     def __init__(self, links: LinkRewriter, text: str) -> None:
         super().__init__(convert_charrefs=False)
@@ -123,14 +122,12 @@ class _TagParser(HTMLParser):
         self._lines = [0]
         for line in text.split("\n"):
             self._lines.append(self._lines[-1] + len(line) + 1)
-        #: The start, the end and the new text of each tag that changes.
+        #: The start, the end and the new text of each tag.
         self.changes: list[tuple[int, int, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Record a tag whose links change."""
+        """Record a tag; Go writes all of them in one form."""
         changed = [(name, self._changed(tag, name, value)) for name, value in attrs]
-        if changed == attrs:
-            return
         line, column = self.getpos()
         start, text = self._lines[line - 1] + column, self.get_starttag_text() or ""
         self.changes.append((start, start + len(text), _tag(tag, changed, is_closed=text.endswith("/>"))))
@@ -148,8 +145,11 @@ class _TagParser(HTMLParser):
         yield self._text[position:]
 
 
+_ESCAPES = str.maketrans({"&": "&amp;", "'": "&#39;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "\r": "&#13;"})  # Go's
+
+
 def _tag(name: str, attributes: Collection[tuple[str, str | None]], *, is_closed: bool) -> str:
-    shown = "".join(f' {key}="{escape(value or "")}"' for key, value in attributes)
+    shown = "".join(f' {key}="{(value or "").translate(_ESCAPES)}"' for key, value in attributes)
     return f"<{name}{shown}{'/' if is_closed else ''}>"
 
 

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 from pyctrl._pipes import ByteConnection
 from pyctrl.apiserver._errors import Response
 
-__all__ = ["BackendConnection", "OutgoingRequest", "RoundTripper", "ServiceUnreachable"]
+__all__ = ["BackendConnection", "BrokenResponse", "OutgoingRequest", "RoundTripper", "ServiceUnreachable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,10 @@ class OutgoingRequest:
 
 class ServiceUnreachable(Exception):
     """Raised by a transport that gets no response. The text is the reason, in Go's words."""
+
+
+class BrokenResponse(ServiceUnreachable):
+    """Raised for a response that ends too early or is no HTTP, after the request was sent."""
 
 
 #: Sends a request and returns the response. It raises ServiceUnreachable if there is none; an OSError means the same.

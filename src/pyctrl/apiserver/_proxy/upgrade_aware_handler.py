@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from pyctrl.apiserver._errors import Response, StatusError, Upgrade, status_error, unknown_error
 from pyctrl.apiserver._proxy.link_rewriter import LinkRewriter
-from pyctrl.apiserver._proxy.round_tripper import OutgoingRequest, RoundTripper, ServiceUnreachable
+from pyctrl.apiserver._proxy.round_tripper import BrokenResponse, OutgoingRequest, RoundTripper, ServiceUnreachable
 from pyctrl.apiserver._request.request import QueryParameters
 from pyctrl.apiserver._streaming.websocket import is_upgrade_request
 
@@ -32,7 +32,6 @@ _HOP_BY_HOP = frozenset(
 )
 # What this server adds itself, and the credentials of the client.
 _REPLACED = frozenset(("authorization", "content-length", "expect", "x-forwarded-for"))
-_FORWARDED = frozenset(("x-forwarded-host", "x-forwarded-proto", "x-forwarded-uri"))
 _OF_USERS = ("impersonate-", "x-remote-")
 _CORS = frozenset(f"access-control-allow-{each}" for each in ("credentials", "headers", "methods", "origin"))
 _OWN = frozenset(("audit-id", "date"))  # headers that this server adds to every response
@@ -128,9 +127,11 @@ class UpgradeAwareHandler:
 
 def _forwarded(request: ProxiedRequest, *, is_upgrade: bool, keeps_host: bool) -> Iterator[tuple[str, str]]:
     """Yield the headers of the client's request that the server gets. Those of an upgrade include the connection's."""
-    dropped = _REPLACED if is_upgrade else _REPLACED | _FORWARDED | _HOP_BY_HOP | _named(request.headers)
+    dropped = _REPLACED if is_upgrade else _REPLACED | _HOP_BY_HOP | _named(request.headers) | {"x-forwarded-uri"}
     if not keeps_host:
-        dropped |= {"host"}
+        dropped |= {"host", "x-forwarded-host", "x-forwarded-proto"}
+    if not is_upgrade and "trailers" in request.headers.get("te", ""):
+        yield "Te", "trailers"
     for name, value in request.sent_headers:
         lowered = name.lower()
         if lowered not in dropped and not lowered.startswith(_OF_USERS):
@@ -161,6 +162,8 @@ def _is_redirect(response: Response) -> bool:
 
 
 def _unreachable(error: Exception, *, is_upgrade: bool) -> StatusError:
+    if is_upgrade and isinstance(error, BrokenResponse):
+        return unknown_error("unexpected EOF" if str(error) == "EOF" else str(error))
     if is_upgrade:
         return unknown_error(f"error dialing backend: {error}")
     return status_error(503, "ServiceUnavailable", f"error trying to reach service: {error}")

@@ -47,15 +47,16 @@ PAGE = """<!doctype html><p class='a'>1 &lt; 2<br>
 <a id=x href="/a?b=1&amp;c=2">a</a> <img src='/i.png'/><a href="b">b</a>
 <script>if (1 < 2) "<a href='/no'>"</script><form action="/f"></form>"""
 
-REWRITTEN = f"""<!doctype html><p class='a'>1 &lt; 2<br>
+REWRITTEN = f"""<!doctype html><p class="a">1 &lt; 2<br>
 <a id="x" href="{PREFIX}/a?b=1&amp;c=2">a</a> <img src="{PREFIX}/i.png"/><a href="b">b</a>
 <script>if (1 < 2) "<a href='/no'>"</script><form action="{PREFIX}/f"></form>"""
 
 
 def test_links_of_a_page_are_rewritten() -> None:
-    """Only tags that change are written again; scripts and text stay as they are."""
+    """Tags are written in the form of Go; scripts and text stay as they are."""
     assert LINKS.page(PAGE) == REWRITTEN
-    assert LINKS.page("<p class='a'>") == "<p class='a'>"
+    assert LINKS.page("<P hidden title='\"a\" > b'>") == '<p hidden="" title="&#34;a&#34; &gt; b">'
+    assert LINKS.page("a < b") == "a < b"
 
 
 def page(body: bytes, coding: str = "", kind: str = "text/html; charset=utf-8") -> Response:

@@ -10,7 +10,7 @@ import pytest
 from pyctrl._headers import Headers
 from pyctrl.apiserver import Peer, Response, ServiceUnreachable
 from pyctrl.apiserver._errors import StatusError
-from pyctrl.apiserver._proxy.round_tripper import OutgoingRequest
+from pyctrl.apiserver._proxy.round_tripper import BrokenResponse, OutgoingRequest
 from pyctrl.apiserver._proxy.upgrade_aware_handler import UpgradeAwareHandler
 from pyctrl.apiserver._request.request import ParsedQuery, QueryParameters
 from pyctrl.apiserver._request.request_context import RequestContext
@@ -48,7 +48,14 @@ def handler(backend: Backend, location: str = "http://10.0.0.1:80/a", **options:
 async def test_headers_of_the_connection_are_not_passed_on() -> None:
     """In both directions; other headers may be repeated, and the server is told where the client reaches it."""
     kept = [("Host", "127.0.0.1:8001"), ("X-A", "1"), ("X-A", "2")]
-    dropped = [("Connection", "keep-alive, X-B"), ("X-B", "1"), ("Authorization", "Bearer x"), ("X-Forwarded-For", "a")]
+    dropped = [
+        ("Connection", "keep-alive, X-B"),
+        ("X-B", "1"),
+        ("Authorization", "Bearer x"),
+        ("X-Forwarded-For", "a"),
+        ("TE", "gzip"),
+    ]
+    kept += [("X-Forwarded-Host", "h")]
     answer = [("Set-Cookie", "a"), ("Set-Cookie", "b"), ("Keep-Alive", "1"), ("Access-Control-Allow-Origin", "*")]
     backend = Backend(Response(status=200, headers=answer, body=b"{}"))
     found = await handler(backend, headers=[("X-Own", "1")]).handle(request(f"{PROXY}/a", [*kept, *dropped]))
@@ -70,6 +77,7 @@ async def test_the_root_ends_with_a_slash() -> None:
         ([], ServiceUnreachable("EOF"), 503, "error trying to reach service: EOF"),
         ([], ConnectionResetError("gone"), 503, "error trying to reach service: gone"),
         (UPGRADE, ServiceUnreachable("dial tcp"), 500, "error dialing backend: dial tcp"),
+        (UPGRADE, BrokenResponse("EOF"), 500, "unexpected EOF"),
         (UPGRADE, Response(status=302), 500, "invalid upgrade response: status code 302"),
     ],
 )

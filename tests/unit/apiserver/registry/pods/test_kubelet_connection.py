@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -11,8 +10,7 @@ import pytest
 from pyctrl.apiserver import ApiServer
 from pyctrl.apiserver._errors import StatusError
 from pyctrl.apiserver._registry._pods.kubelet_connection import dial_error, kubelet_address
-
-PODS = "/api/v1/namespaces/default/pods"
+from tests.unit.apiserver.registry.pods._kubelet import PODS, ask, with_pod
 
 
 def with_node(*addresses: tuple[str, str], **status: Any) -> ApiServer:
@@ -47,25 +45,6 @@ def test_a_node_without_an_address_is_an_error(node: str, message: str) -> None:
 def test_nothing_listens() -> None:
     """The error is that of Go's dialer."""
     assert str(dial_error("h:1", "Get: ")) == "Get: dial tcp h:1: connect: connection refused"
-
-
-async def ask(server: ApiServer, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
-    """Send a request; return the code and the message of the response."""
-    data = b"" if body is None else json.dumps(body).encode()
-    answer = await server.handle(method, path, [("command", "ls"), ("stdout", "1")], headers, data)
-    assert isinstance(answer.body, bytes)
-    return answer.status, json.loads(answer.body).get("message")
-
-
-async def with_pod(**spec: object) -> ApiServer:
-    """Return a server with a pod on the node n1, which has an address, and another node without one."""
-    server = ApiServer()
-    status = {"addresses": [{"type": "InternalIP", "address": "192.0.2.1"}]}
-    await ask(server, "POST", "/api/v1/nodes", {"metadata": {"name": "n1"}, "status": status})
-    await ask(server, "POST", "/api/v1/nodes", {"metadata": {"name": "n2"}})
-    spec = {"containers": [{"name": "a", "image": "i"}], **spec}
-    await ask(server, "POST", PODS, {"metadata": {"name": "p"}, "spec": spec})
-    return server
 
 
 @pytest.mark.parametrize("subresource", ["exec", "attach", "portforward"])

@@ -10,30 +10,21 @@ import msgspec
 import pytest
 
 from pyctrl.apiserver import ApiServer, KubeletError, PodLogOptions
+from tests.unit.apiserver.registry.pods._kubelet import PODS, RefusingKubelet
 
-PODS = "/api/v1/namespaces/default/pods"
 
-
-class LogKubelet:
+class LogKubelet(RefusingKubelet):
     """A kubelet with one log, or with an error."""
 
     def __init__(self, error: KubeletError | None = None) -> None:
+        super().__init__("no containers")
         self.options: list[PodLogOptions] = []
-        self._error = error
-
-    def get_exec(self, namespace: str, pod: str, container: str, command: list[str]) -> Any:
-        raise KubeletError("no commands")
-
-    def get_attach(self, namespace: str, pod: str, container: str) -> Any:
-        raise KubeletError("no processes")
-
-    def get_port_forward(self, namespace: str, pod: str) -> Any:
-        raise KubeletError("no ports")
+        self._refusal = error
 
     def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> AsyncGenerator[bytes, None]:
         self.options.append(options)
-        if self._error is not None:
-            raise self._error
+        if self._refusal is not None:
+            raise self._refusal
         return self._lines(f"{namespace}/{pod}/{container}")
 
     async def _lines(self, first: str) -> AsyncGenerator[bytes, None]:

@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from pyctrl._headers import Headers
-from pyctrl.apiserver import ApiServer, KubeletError, PodLogOptions
+from pyctrl._pipes import Pipe
+from pyctrl.apiserver import ApiServer, PortForwardHandler
+from tests.unit.apiserver.registry.pods._kubelet import PODS, RefusingKubelet
+from tests.unit.apiserver.registry.pods._kubelet import with_pod as with_pod_on
 
-PODS = "/api/v1/namespaces/default/pods"
 SPDY = {"Connection": "Upgrade", "Upgrade": "SPDY/3.1", "X-Stream-Protocol-Version": "portforward.k8s.io"}
-
-
-class NoPods:
-    """A kubelet without pods."""
-
-    def get_exec(self, namespace: str, pod: str, container: str, command: list[str]) -> Any:
-        raise NotImplementedError
-
-    def get_attach(self, namespace: str, pod: str, container: str) -> Any:
-        raise NotImplementedError
-
-    def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> Any:
-        raise NotImplementedError
-
-    def get_port_forward(self, namespace: str, pod: str) -> Any:
-        raise KubeletError("pod does not exist", code=404)
 
 
 async def with_pod() -> ApiServer:
     """Return a server with a pod that its kubelet does not know."""
-    server = ApiServer()
-    spec = {"nodeName": "n1", "containers": [{"name": "a", "image": "i"}]}
-    await server.handle("POST", PODS, [], {}, json.dumps({"metadata": {"name": "p"}, "spec": spec}).encode())
-    server.kubelets["n1"] = NoPods()
+    server = await with_pod_on(nodeName="n1")
+    server.kubelets["n1"] = RefusingKubelet("pod does not exist", code=404)
     return server
 
 
@@ -67,14 +50,17 @@ async def test_several_protocols_may_be_in_several_headers() -> None:
     """client-go sends a header for each protocol."""
     pairs = [("Connection", "Upgrade"), ("Upgrade", "SPDY/3.1")]
     server = await with_pod()
-    server.kubelets["n1"] = AnyPort()
+    server.kubelets["n1"] = AnyPort("no commands")
     versions = [("X-Stream-Protocol-Version", "x"), ("X-Stream-Protocol-Version", "portforward.k8s.io")]
     answer = await server.handle("POST", f"{PODS}/p/portforward", [], Headers([*pairs, *versions]), b"")
     assert answer.status == 101
 
 
-class AnyPort(NoPods):
+class AnyPort(RefusingKubelet):
     """A kubelet with any pod."""
 
-    def get_port_forward(self, namespace: str, pod: str) -> Any:
-        return None
+    def get_port_forward(self, namespace: str, pod: str) -> PortForwardHandler:
+        async def forward(port: int, received: Pipe, sent: Pipe) -> None:
+            sent.close()
+
+        return forward
