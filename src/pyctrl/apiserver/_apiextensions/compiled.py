@@ -114,13 +114,14 @@ def _list(node: SchemaNode, items: SchemaNode) -> FastDecoder:
     checks = node.checks or NO_CHECKS
     minimum, most = checks.min_items or 0, sys.maxsize if checks.max_items is None else checks.max_items
     decode_item, is_atomic = _decoder(items), node.list_type == "atomic"
+    itself = {} if is_atomic else {".": _LEAF}
     rule = _string_check_of(items)
     known, check = rule or ANY_STRING
 
     def decode(value: JSON) -> FieldSet | None:
         if type(value) is not list or not minimum <= len(value) <= most:
             return None
-        fields: FieldSet = {}
+        fields: FieldSet = itself.copy()
         for index, each in enumerate(value):
             if rule and type(each) is str and (each in known or check(each)):
                 below: FieldSet | None = _LEAF
@@ -128,7 +129,9 @@ def _list(node: SchemaNode, items: SchemaNode) -> FastDecoder:
                 return None
             if not is_atomic:
                 fields[item_element(node, index, each)] = below
-        return fields if is_atomic or len(fields) == len(value) else None  # else there are duplicate items
+        if is_atomic or not value:
+            return _LEAF
+        return fields if len(fields) == len(value) + 1 else None  # else there are duplicate items
 
     return decode
 
