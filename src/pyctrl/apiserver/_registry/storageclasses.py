@@ -188,7 +188,6 @@ RESOURCES: Final = (
         strategy=Strategy(
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             allows_unconditional_update=False,
-            returns_deleted_object=True,
             validates=(validate_capacity,),
         ),
     ),
