@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 from tests.unit.apiserver._objects import GROUP, definition, spec_schema, thing
 
@@ -39,3 +41,21 @@ def test_an_apply_drops_the_keys_of_an_object_without_properties(ask: Asker) -> 
     assert (code, applied["spec"]) == (201, {"items": [{}]})
     undeclared = thing({"any": 1})
     assert ask("PATCH", f"{path}/a", undeclared, headers=APPLY, fieldManager="m", fieldValidation="Ignore")[0] == 500
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"kind": "ConfigMap"}, "invalid object type: /, Kind=ConfigMap"),
+        ({"apiVersion": "apps/v1", "kind": "ConfigMap"}, "invalid object type: apps/v1, Kind=ConfigMap"),
+        ({"apiVersion": "v1", "kind": "Secret"}, "invalid object type: /v1, Kind=Secret"),
+        (
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"managedFields": []}},
+            "metadata.managedFields must be nil",
+        ),
+    ],
+)
+def test_an_apply_names_its_kind(ask: Asker, body: dict[str, object], message: str) -> None:
+    """An apply without its group, version and kind, or with managed fields, is refused."""
+    code, status = ask("PATCH", f"{CONFIGMAPS}/a", body, headers=APPLY, fieldManager="me")
+    assert (code, status["message"]) == (400, message)
