@@ -70,6 +70,25 @@ def test_an_operators_imports_leave_out_what_it_may_not_use() -> None:
     assert not LATER & set(run.stdout.split())
 
 
+@pytest.mark.slow("starts Python, and a server in it")
+def test_an_api_server_starts_without_what_few_servers_need() -> None:
+    """An API server, until it serves over HTTP, does not import modules that are slow and that few servers need."""
+    code = """
+import asyncio, sys
+from pyctrl.apiserver import ApiServer, serve
+
+async def run():
+    async with serve(ApiServer()):
+        print(*sys.modules)
+
+asyncio.run(run())
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = set(run.stdout.split())
+    assert "pyctrl.apiserver" in imported
+    assert not {"importlib.resources", "pydantic", "pyctrl.cel", "sqlite3", "tempfile", "yaml", "zoneinfo"} & imported
+
+
 @pytest.mark.slow("starts Python, which imports everything that the command line needs")
 @pytest.mark.parametrize(
     "arguments",

@@ -9,10 +9,11 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import msgspec
+
+from pyctrl._schemas import read_file
 
 __all__ = ["OpenAPIDocuments", "openapi_documents"]
 
@@ -63,5 +64,5 @@ class OpenAPIDocuments:
 @cache
 def openapi_documents() -> OpenAPIDocuments:
     """Read the file, once in a process: 50 kB, in 5 ms."""
-    data = gzip.decompress(files("pyctrl._schemas").joinpath("openapi_documents.json.gz").read_bytes())
+    data = gzip.decompress(read_file("openapi_documents.json.gz"))
     return OpenAPIDocuments(msgspec.json.decode(data))

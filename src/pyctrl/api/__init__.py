@@ -76,9 +76,10 @@ if TYPE_CHECKING:
         LabelSelector,
     )
     from pyctrl.api._status import Status, StatusCause, StatusDetails
+    from pyctrl.api._times import format_micro_time, format_time, now
     from pyctrl.api._unstructured import Object, Unstructured
     from pyctrl.api._value_markers import Format, Pattern, SchemaMarker
-    from pyctrl.api._values import Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time, now
+    from pyctrl.api._values import Int32, Int64, IntOrString, MicroTime, Time
 
 __all__ = [
     "AGE",
@@ -220,9 +221,10 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "_secrets": ("redacted", "shown_wire"),
     "_selectors.selectors": ("FieldRequirement", "FieldSelector", "LabelOperator", "LabelRequirement", "LabelSelector"),
     "_status": ("Status", "StatusCause", "StatusDetails"),
+    "_times": ("format_micro_time", "format_time", "now"),
     "_unstructured": ("Object", "Unstructured"),
     "_value_markers": ("Format", "Pattern", "SchemaMarker"),
-    "_values": ("Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_time", "format_time", "now"),
+    "_values": ("Int32", "Int64", "IntOrString", "MicroTime", "Time"),
 }
 _FILES = {name: file for file, names in _NAMES.items() for name in names}
 

@@ -22,7 +22,7 @@ import msgspec
 
 from pyctrl._json import UNREADABLE, why_unreadable
 from pyctrl.api._names import GroupVersionKind
-from pyctrl.api._values import format_micro_time, format_time
+from pyctrl.api._times import format_micro_time, format_time
 from pyctrl.errors import DecodeError
 
 __all__ = ["from_wire", "gvk_of", "set_metadata", "to_wire"]

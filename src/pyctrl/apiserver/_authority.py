@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import ssl
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -131,6 +130,8 @@ class CertificateAuthority:
 
         It requests client certificates but does not require them. It trusts this authority and ``client_ca``.
         """
+        import tempfile  # here: it imports a lot, and servers without TLS do not need it
+
         issued = self.server(names)
         with tempfile.TemporaryDirectory(prefix="pyctrl-") as directory:  # OpenSSL reads keys only from files
             path = Path(directory, "serving.pem")

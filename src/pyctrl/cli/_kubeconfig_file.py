@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import os
 import re
-import tempfile
 from pathlib import Path
 
 from pyctrl.apiserver import CertificateAuthority
@@ -67,6 +66,8 @@ def write_kubeconfig(path: Path, url: str, token: str, authority: CertificateAut
     Raises:
         CommandFailed: it cannot be written, or another program wrote a file there meanwhile.
     """
+    import tempfile  # here: it imports a lot, and a server need not write its kubeconfig
+
     check_kubeconfig(path, force=force)
     try:
         if _is_device(path):

@@ -27,7 +27,7 @@ PATH = [
     "api/_model/model.py",
     "api/_model/fields_set.py",
     "api/_model/pending.py",
-    "api/_values.py",
+    "api/_times.py",
     "client/_requests/resource_client.py",
     "client/_transport/rest_client.py",
     "client/_transport/instrumented.py",

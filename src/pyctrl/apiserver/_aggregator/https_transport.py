@@ -7,7 +7,6 @@ import os
 import re
 import socket
 import ssl
-import tempfile
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -77,6 +76,8 @@ def _tls_context(ca: bytes, skips_verify: bool, client: KeyPair | None) -> ssl.S
     else:
         context.load_default_certs(ssl.Purpose.SERVER_AUTH)
     if client is not None:
+        import tempfile  # here: it imports a lot, and most servers have no such certificate
+
         with tempfile.TemporaryDirectory(prefix="pyctrl-") as directory:  # OpenSSL reads keys only from files
             path = Path(directory, "client.pem")
             path.touch(mode=0o600)

@@ -95,7 +95,7 @@ def _has_branches(node: SchemaNode) -> bool:
     return bool(types) and not (node.int_or_string and types == [("integer", None), ("string", None)])
 
 
-# -- texts -------------------------------------------------------------------------------------------------------
+# -- strings and integers -----------------------------------------------------------------------------------------
 
 
 def _string_check_of(node: SchemaNode | None) -> StringCheck | None:
@@ -107,6 +107,16 @@ def _string_check_of(node: SchemaNode | None) -> StringCheck | None:
     return string_check(checks) if is_text and not _has_branches(node) else None
 
 
+def _check_of(node: SchemaNode | None, kind: type) -> StringCheck | _IntegerCheck | None:
+    """Return the check of a node's values of a type; None if they need more than a check."""
+    if kind is str:
+        return _string_check_of(node)
+    if kind is not int or node is None or node.type != "integer" or _has_branches(node):
+        return None
+    checks = node.checks or NO_CHECKS
+    return None if checks.multiple_of or checks.enum is not None else _IntegerCheck(_range(checks), _reject)
+
+
 # -- lists -------------------------------------------------------------------------------------------------------
 
 
@@ -114,13 +124,14 @@ def _list(node: SchemaNode, items: SchemaNode) -> FastDecoder:
     checks = node.checks or NO_CHECKS
     minimum, most = checks.min_items or 0, sys.maxsize if checks.max_items is None else checks.max_items
     decode_item, is_atomic = _decoder(items), node.list_type == "atomic"
+    itself = {} if is_atomic else {".": _LEAF}
     rule = _string_check_of(items)
     known, check = rule or ANY_STRING
 
     def decode(value: JSON) -> FieldSet | None:
         if type(value) is not list or not minimum <= len(value) <= most:
             return None
-        fields: FieldSet = {}
+        fields: FieldSet = itself.copy()
         for index, each in enumerate(value):
             if rule and type(each) is str and (each in known or check(each)):
                 below: FieldSet | None = _LEAF
@@ -128,7 +139,9 @@ def _list(node: SchemaNode, items: SchemaNode) -> FastDecoder:
                 return None
             if not is_atomic:
                 fields[item_element(node, index, each)] = below
-        return fields if is_atomic or len(fields) == len(value) else None  # else there are duplicate items
+        if is_atomic or not value:
+            return _LEAF
+        return fields if len(fields) == len(value) + 1 else None  # else there are duplicate items
 
     return decode
 
@@ -145,10 +158,10 @@ class _ObjectShape:
     """The checks for objects with certain keys, in this order, and values of certain types."""
 
     types: tuple[type, ...]
+    missing: list[tuple[str, JSON]]  # defaults to set; the other attributes are of the object with them
     fields: FieldSet | None  # of the object, without those of its values; None if a key is unknown or missing
-    missing: list[tuple[str, JSON]]  # defaults to set; the object then has another shape
-    texts: list[tuple[str, StringCheck]]  # keys of strings to check
-    parts: list[tuple[str, FastDecoder]]  # keys of other values to decode
+    scalars: list[tuple[str, Container[JSON], Callable[[JSON], bool]]]  # keys of strings and integers to check
+    parts: list[tuple[str, str, FastDecoder]]  # keys of other values to decode, also as path elements
 
 
 class _CompiledObject:
@@ -171,46 +184,47 @@ class _CompiledObject:
         shape = self._shapes.get(tuple(value))
         if shape is None or shape.types != tuple(map(type, value.values())):
             shape = self._add_shape(tuple(value), tuple(map(type, value.values())))
-        if shape.missing:
-            for key, default in shape.missing:
-                value[key] = copied(default)
-            return self.decode(value)
-        for key, (known, check) in shape.texts:
+        for key, default in shape.missing:
+            value[key] = copied(default)
+        for key, known, check in shape.scalars:
             if value[key] not in known and not check(value[key]):
                 return None
         fields = shape.fields
-        for key, decode in shape.parts:
+        for key, element, decode in shape.parts:
             below = decode(value[key])
             if below is None:
                 return None
             if below and fields:
                 fields = fields.copy() if fields is shape.fields else fields
-                fields["f:" + key] = below
+                fields[element] = below
         return fields
 
     def _add_shape(self, keys: tuple[str, ...], types: tuple[type, ...]) -> _ObjectShape:
         """Compute and cache a shape: one for each tuple of keys, whose values mostly have the same types."""
-        shape = self._shape(
-            {key: kind for key, kind in zip(keys, types, strict=True) if key not in self._implicit}, types
-        )
+        kinds = {key: kind for key, kind in zip(keys, types, strict=True) if key not in self._implicit}
+        missing = [(key, each.default) for key, each in self._properties.items() if _is_missing(key, each, kinds)]
+        shape = self._shape({**kinds, **{key: type(default) for key, default in missing}}, types, missing)
         if len(self._shapes) < _SHAPES and sum(map(len, keys)) <= _KEYS_TOGETHER:
             self._shapes[keys] = shape
         return shape
 
-    def _shape(self, kinds: Mapping[str, type], types: tuple[type, ...]) -> _ObjectShape:
-        missing = [(key, each.default) for key, each in self._properties.items() if _is_missing(key, each, kinds)]
+    def _shape(
+        self, kinds: Mapping[str, type], types: tuple[type, ...], missing: list[tuple[str, JSON]]
+    ) -> _ObjectShape:
         nodes = {key: self._properties.get(key, self._node.additional) for key in kinds}
-        rules = {key: rule for key, kind in kinds.items() if kind is str and (rule := _string_check_of(nodes[key]))}
+        rules = {key: rule for key, kind in kinds.items() if (rule := _check_of(nodes[key], kind))}
         decoders = {key: self._decoders.get(key, self._other) for key in kinds if key not in rules}
-        if missing or not self._has_all(kinds) or _undecided in decoders.values():
-            return _ObjectShape(types, None, missing, [], [])
+        if not self._has_all(kinds) or _undecided in decoders.values():
+            return _ObjectShape(types, missing, None, [], [])
         fields = {**self._itself, **{"f:" + key: _LEAF for key in kinds}}
         return _ObjectShape(
             types,
+            missing,
             fields=_LEAF if self._node.atomic or not kinds else fields,
-            missing=[],
-            texts=[(key, rule) for key, rule in rules.items() if rule is not ANY_STRING],
-            parts=[(key, place) for key, place in decoders.items() if not _is_boolean(nodes[key], kinds[key])],
+            scalars=[(key, *rule) for key, rule in rules.items() if rule is not ANY_STRING],
+            parts=[
+                (key, "f:" + key, decode) for key, decode in decoders.items() if not _is_boolean(nodes[key], kinds[key])
+            ],
         )
 
     def _has_all(self, keys: Collection[str]) -> bool:
@@ -279,7 +293,7 @@ def string_check(checks: ValueValidations) -> StringCheck:
     return StringCheck(memoized.known, memoized.check)
 
 
-def _reject(_text: str) -> bool:
+def _reject(_value: JSON) -> bool:
     return False
 
 
@@ -307,15 +321,28 @@ class _MemoizedCheck:
         return True
 
 
+class _IntegerCheck(NamedTuple):
+    """The check of a node's integers, in the form of `StringCheck`."""
+
+    known: range
+    check: Callable[[int], bool]
+
+
 def integers(checks: ValueValidations) -> ScalarCheck:
     """Compile the validations of integers."""
+    valid = _range(checks)
+    return lambda value: type(value) is int and value in valid
+
+
+def _range(checks: ValueValidations) -> range:
+    """Return the valid integers."""
     bound = 1 << (31 if checks.format == "int32" else 63)
     least, most = -bound, bound - 1
     if checks.minimum is not None:
         least = max(least, int(checks.minimum) + (1 if checks.exclusive_minimum else 0))
     if checks.maximum is not None:
         most = min(most, int(checks.maximum) - (1 if checks.exclusive_maximum else 0))
-    return lambda value: type(value) is int and least <= value <= most
+    return range(least, most + 1)
 
 
 def scalars(node: SchemaNode) -> ScalarCheck:

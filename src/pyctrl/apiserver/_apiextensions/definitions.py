@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyctrl._go.text import quoted, shown_value
 from pyctrl._validation import names
+from pyctrl.apiserver._apiextensions.api_approval import approval_condition, validate_approval
 from pyctrl.apiserver._apiextensions.root_schema import validate_root
 from pyctrl.apiserver._apiextensions.structural import unknown_formats, validate_schema
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLEANUP_FINALIZER",
-    "accept_names",
     "condition",
     "default_definition",
     "definition_warnings",
     "is_established",
     "mark_terminating",
     "prepare_definition",
+    "updated_status",
     "validate_definition",
     "validate_definition_status",
 ]
@@ -40,7 +41,6 @@ _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 MAX_WARNING_LENGTH = 256  # characters
 MAX_SELECTABLE_FIELDS = 8
-_APPROVAL = "api-approved.kubernetes.io"
 
 
 def default_definition(obj: dict[str, JSON]) -> None:
@@ -88,7 +88,7 @@ def validate_definition(new: dict[str, JSON], old: dict[str, JSON] | None) -> It
         yield invalid_value("metadata.name", metadata.get("name"), 'must be spec.names.plural+"."+spec.group')
     yield from _spec(spec, _schemas(old))
     yield from _stored_versions(new["status"].get("storedVersions"), spec["versions"] or [])
-    yield from _approval(spec, metadata)
+    yield from validate_approval(new, old)
     if old is not None:
         yield from _immutable(spec, old)
 
@@ -104,7 +104,7 @@ def _spec(spec: Mapping[str, JSON], stored: Mapping[str, JSON]) -> Iterator[Fiel
         scope = spec.get("scope", "")
         yield not_supported("spec.scope", scope, ("Cluster", "Namespaced")) if scope else required("spec.scope")
     versions = spec["versions"] or []
-    yield from _versions(versions)
+    yield from _versions(versions, is_absent=spec["versions"] is None)
     yield from _validate_names(spec["names"])
     yield from _per_version(versions, "schema", "spec.validation", partial(_schema, stored))
     yield from _per_version(versions, "subresources", "spec.subresources", _subresources)
@@ -125,7 +125,7 @@ def _group(group: str) -> Iterator[FieldError]:
         yield invalid_value("spec.group", group, "should be a domain with at least one dot")
 
 
-def _versions(versions: list[dict[str, JSON]]) -> Iterator[FieldError]:
+def _versions(versions: list[dict[str, JSON]], *, is_absent: bool) -> Iterator[FieldError]:
     shared = _common_fields(versions)
     for index, version in enumerate(versions):
         if (version.get("schema") or {}).get("openAPIV3Schema") is None:
@@ -140,7 +140,7 @@ def _versions(versions: list[dict[str, JSON]]) -> Iterator[FieldError]:
         yield invalid_value("spec.versions", _as_go(versions, shared), "must contain unique version names")
     if sum(bool(each.get("storage")) for each in versions) != 1:
         why = "must have exactly one version marked as storage version"
-        yield invalid_value("spec.versions", _as_go(versions, shared), why)
+        yield invalid_value("spec.versions", None if is_absent else _as_go(versions, shared), why)
 
 
 def _warning(version: Mapping[str, JSON], where: str) -> Iterator[FieldError]:
@@ -351,17 +351,6 @@ def _stored_versions(stored: list[str] | None, versions: list[dict[str, JSON]]) 
         yield invalid_value(where, stored, f"must have the storage version {storage[-1]}")
 
 
-def _approval(spec: Mapping[str, JSON], metadata: Mapping[str, JSON]) -> Iterator[FieldError]:
-    group = str(spec.get("group", ""))
-    is_protected = group.endswith((".k8s.io", ".kubernetes.io")) or group in ("k8s.io", "kubernetes.io")
-    if is_protected and not (metadata.get("annotations") or {}).get(_APPROVAL):
-        why = (
-            f'protected groups must have approval annotation "{_APPROVAL}", see '
-            "https://github.com/kubernetes/enhancements/pull/1111"
-        )
-        yield required(f"metadata.annotations[{_APPROVAL}]", why)
-
-
 def _immutable(spec: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:
     before = old["spec"]
     fields = [("spec.group", spec.get("group"), before.get("group"))]
@@ -388,8 +377,8 @@ def is_established(definition: Mapping[str, JSON]) -> bool:
     return condition(definition, "Established").get("status") == "True"
 
 
-def accept_names(definition: Mapping[str, JSON], registry: ServedResources) -> dict[str, JSON] | None:
-    """Return the definition with its names accepted or rejected in the status; None if the status is unchanged.
+def updated_status(definition: Mapping[str, JSON], registry: ServedResources) -> dict[str, JSON] | None:
+    """Return the definition with its status: accepted names and conditions; None if the status is unchanged.
 
     The caller writes the result to the status and serves its types (`ServedResources.replace`) if it is established.
     """
@@ -407,6 +396,8 @@ def accept_names(definition: Mapping[str, JSON], registry: ServedResources) -> d
         _set_condition(status, "NamesAccepted", "False", *conflict)
         if not is_established(definition):
             _set_condition(status, "Established", "False", "NotAccepted", "not all names are accepted")
+    if approval := approval_condition(definition):
+        _set_condition(status, "KubernetesAPIApprovalPolicyConformant", *approval)
     return new if status != definition["status"] else None
 
 

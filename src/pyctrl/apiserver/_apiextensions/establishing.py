@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyctrl.apiserver._apiextensions.custom_type import served_types
-from pyctrl.apiserver._apiextensions.definitions import CLEANUP_FINALIZER, accept_names, is_established
+from pyctrl.apiserver._apiextensions.definitions import CLEANUP_FINALIZER, is_established, updated_status
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.graceful_deletion import before_delete
 from pyctrl.apiserver._request.options import DeleteOptions
@@ -80,9 +80,9 @@ class EstablishingController:
                 self._serve(definition)  # it was terminating when the server stopped
             self._delete_objects(stored, definition)
             return
-        accepted = accept_names(definition, self._backend.registry)
-        if accepted is not None:
-            definition = accepted
+        updated = updated_status(definition, self._backend.registry)
+        if updated is not None:
+            definition = updated
             self._put(definition)
         if is_established(definition):
             self._serve(definition)

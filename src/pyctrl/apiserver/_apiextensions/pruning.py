@@ -33,15 +33,16 @@ class _Pruning:
         self._unknown, self._embedded = unknown, embedded
         self._metadata = metadata
 
-    def prune(self, node: SchemaNode, value: JSON, path: str, is_object: bool) -> None:
+    def prune(self, node: SchemaNode, value: JSON, path: str, is_object: bool, preserves: bool = False) -> None:
+        preserves = preserves or node.preserve
         if type(value) is dict:
-            self._dict(node, value, path, is_object or node.embedded)
+            self._dict(node, value, path, is_object or node.embedded, preserves)
         elif type(value) is list and node.items is not None:
             for index, item in enumerate(value):
-                if type(item) in (dict, list):
-                    self.prune(node.items, item, f"{path}[{index}]", False)
+                if type(item) in (dict, list):  # a list that preserves unknown fields preserves those of its items
+                    self.prune(node.items, item, f"{path}[{index}]", False, preserves)
 
-    def _dict(self, node: SchemaNode, value: dict[str, JSON], path: str, is_object: bool) -> None:
+    def _dict(self, node: SchemaNode, value: dict[str, JSON], path: str, is_object: bool, preserves: bool) -> None:
         pruned: list[str] = []
         properties, additional = node.properties, node.additional
         for key, item in value.items():
@@ -52,7 +53,7 @@ class _Pruning:
             elif child is not None:
                 if type(item) in (dict, list):
                     self.prune(child, item, f"{path}.{key}" if path else key, False)
-            elif not node.preserve:
+            elif not preserves:
                 pruned.append(key)
         for key in pruned:
             del value[key]

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from json.encoder import encode_basestring
 from typing import TypeAlias
-
-import msgspec
 
 from pyctrl._fields_v1 import field_element
 from pyctrl.apiserver._meta.generation import same_json
@@ -43,7 +42,7 @@ def item_element(node: SchemaNode, index: int, value: JSON) -> str:
     if node.list_type == "map":
         name = node.map_keys[0]
         if len(node.map_keys) == 1 and type(value) is dict and type(value.get(name)) is str:
-            return f'k:{{"{name}":{_compact(value[name])}}}'  # fast path: one key, a string
+            return f'k:{{"{name}":{encode_basestring(value[name])}}}'  # fast path: one key, a string
         key = list_key(value, node.map_keys, node.items)
         if key is not None:
             pairs = sorted(zip(node.map_keys, key, strict=True))
@@ -55,7 +54,9 @@ def item_element(node: SchemaNode, index: int, value: JSON) -> str:
 
 def _compact(value: JSON) -> str:
     if type(value) is str:
-        return msgspec.json.encode(value).decode()  # most keys are strings, and this takes a tenth of json's time
+        return encode_basestring(value)  # fast path: most keys are strings, some are integers
+    if type(value) is int:
+        return str(value)
     return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
 
 

@@ -53,16 +53,21 @@ def typed_problems(node: SchemaNode | None, value: JSON, *, needs_keys: bool = T
     return "\n  ".join(("errors:", *found)) if len(found) > 1 else "".join(found)
 
 
-def _problems(node: SchemaNode | None, value: JSON, path: str) -> Iterator[str]:
+def _problems(node: SchemaNode | None, value: JSON, path: str, *, preserves: bool = False) -> Iterator[str]:
+    """Yield the problems of a value.
+
+    Args:
+        preserves: A node above preserves unknown fields, which structured-merge-diff extends to all nodes below it.
+    """
     if node is None or node.open or value is None:
         return
     if node.int_or_string or (node.go and node.go.scalar and node.go.scalar != "bytes"):
         if node.go and isinstance(value, (dict, list)):  # in custom resources structured-merge-diff accepts any value
             yield f"{path}: expected any scalar, got {_go_value(value)}"
     elif node.type == "array":
-        yield from _list_problems(node, value, path)
+        yield from _list_problems(node, value, path, preserves=preserves or node.preserve)
     elif node.type == "object" or node.properties or node.additional:
-        yield from _map_problems(node, value, path)
+        yield from _map_problems(node, value, path, preserves=preserves or node.preserve)
     elif node.type in _SCALARS:
         yield from _scalar_problems(node.type, value, path)
 
@@ -79,19 +84,20 @@ def _scalar_problems(wanted: str, value: JSON, path: str) -> Iterator[str]:
         yield f"{path}: expected boolean, got {_go_value(value)}"
 
 
-def _map_problems(node: SchemaNode, value: JSON, path: str) -> Iterator[str]:
+def _map_problems(node: SchemaNode, value: JSON, path: str, *, preserves: bool) -> Iterator[str]:
     if not isinstance(value, dict):
         yield f"{path}: expected map, got {_go_value(value)}"
         return
+    takes_any_key = preserves or not (node.properties or node.closed)
     for key, each in value.items():
         child = node.child(key)
-        if child is None and not node.preserve and not (path == "" and key in _EVERY_KIND):
+        if child is None and not takes_any_key and not (path == "" and key in _EVERY_KIND):
             yield f"{path}.{key}: field not declared in schema"
             return  # as upstream: further problems of this map are not reported
-        yield from _problems(child, each, f"{path}.{key}")
+        yield from _problems(child, each, f"{path}.{key}", preserves=preserves)
 
 
-def _list_problems(node: SchemaNode, value: JSON, path: str) -> Iterator[str]:
+def _list_problems(node: SchemaNode, value: JSON, path: str, *, preserves: bool) -> Iterator[str]:
     if not isinstance(value, list):
         yield f"{path}: expected list, got {_go_value(value)}"
         return
@@ -107,7 +113,7 @@ def _list_problems(node: SchemaNode, value: JSON, path: str) -> Iterator[str]:
             if key in seen:
                 yield f"{path}: duplicate entries for key {element}"
             seen.add(key)
-        yield from _problems(node.items, each, f"{path}{element}")
+        yield from _problems(node.items, each, f"{path}{element}", preserves=preserves)
 
 
 def _missing_key_problem(node: SchemaNode, value: JSON) -> str:

@@ -24,7 +24,6 @@ from pyctrl.apiserver._registry.go_structs import go_struct
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._registry.volume_claims import forbidden_metadata
 from pyctrl.apiserver._schema.schema import JSON
-from pyctrl.cel import BOOL, DEVICE_SELECTOR, DYN, CompileFailed, Environment, has_library
 
 __all__ = [
     "DEVICE_EFFECTS",
@@ -213,14 +212,22 @@ def _selector(selector: _Part, path: str) -> _Errors:
     text, where = text_of(selector["cel"], "expression"), f"{path}.cel.expression"
     if len(text) > _LONGEST_EXPRESSION:
         yield too_long(where, _LONGEST_EXPRESSION)
-    elif has_library() and "cel.bind" not in text:  # macros of cel-go's extension are unknown here
-        try:
-            found = Environment(DEVICE_SELECTOR).compile(text).type
-        except CompileFailed as failed:
-            yield invalid_value(where, text, str(failed))
-        else:
-            if found not in (BOOL, DYN):
-                yield invalid_value(where, text, "must evaluate to bool or the unknown type, not " + str(found))
+    elif "cel.bind" not in text:  # macros of cel-go's extension are unknown here
+        yield from _expression(text, where)
+
+
+def _expression(text: str, path: str) -> _Errors:
+    from pyctrl.cel import BOOL, DEVICE_SELECTOR, DYN, CompileFailed, Environment, has_library  # here: slow to import
+
+    if not has_library():
+        return
+    try:
+        found = Environment(DEVICE_SELECTOR).compile(text).type
+    except CompileFailed as failed:
+        yield invalid_value(path, text, str(failed))
+    else:
+        if found not in (BOOL, DYN):
+            yield invalid_value(path, text, "must evaluate to bool or the unknown type, not " + str(found))
 
 
 def _opaque(configuration: _Part, path: str) -> _Errors:

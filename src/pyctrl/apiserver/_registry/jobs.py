@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyctrl._go.durations import age, between
 from pyctrl._lazy_imports import lazy_function
@@ -322,6 +321,8 @@ def _time_zone(zone: str, path: str) -> Iterator[FieldError]:
 
 
 def _is_zone(name: str) -> bool:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # here: slow to import, and few CronJobs have a time zone
+
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pyctrl.apiserver._apiextensions.compiled import compile_object
 from pyctrl.apiserver._apiextensions.pruning import prune
+from pyctrl.apiserver._fieldmanager.fieldset import all_fields
 from pyctrl.apiserver._schema.defaulting import apply_defaults, prune_nulls
 from pyctrl.apiserver._schema.schema import compile_structural
 from pyctrl.apiserver._schema.validation import validate, validate_list_types
@@ -94,11 +95,13 @@ PAIRS = SCHEMAS.flatmap(lambda schema: st.tuples(st.just(schema), _fitting(schem
 
 
 def _check(schema: dict[str, Any], value: Any) -> None:
-    """Check that the result of the fast path is that of the full walks, without errors."""
+    """Check that the result of the fast path is that of the full walks, without errors, and which fields it has."""
     node = compile_structural(spec_schema({"a": schema}))
     settled, slow = {"spec": {"a": value}}, {"spec": {"a": copy.deepcopy(value)}}
-    if compile_object(node)(settled) is None:
+    fields = compile_object(node)(settled)
+    if fields is None:
         return
+    assert fields == all_fields(node, settled)
     unknown: list[str] = []
     prune(node, slow, unknown, lambda metadata, _path, _unknown: metadata)
     prune_nulls(node, slow)
@@ -119,7 +122,7 @@ def test_a_settled_scalar_has_nothing_wrong(schema: dict[str, Any]) -> None:
 @settings(max_examples=500)
 @given(PAIRS)
 def test_what_is_settled_has_nothing_to_prune_and_nothing_wrong(pair: tuple[dict[str, Any], Any]) -> None:
-    """An object that the fast path accepts is, with its defaults, the result of the full walks."""
+    """An object that the fast path accepts is, with its defaults and managed fields, the result of the full walks."""
     _check(*pair)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pyctrl.apiserver import ResourceRegistry
-from pyctrl.apiserver._apiextensions.definitions import accept_names, condition, is_established, mark_terminating
+from pyctrl.apiserver._apiextensions.definitions import condition, is_established, mark_terminating, updated_status
 from pyctrl.apiserver._errors import StatusError
 from tests.unit.apiserver._objects import GROUP, complaints, create, definition, update
 
@@ -36,6 +36,14 @@ def test_one_version_is_stored() -> None:
     assert told[1] == "status.storedVersions: Invalid value: null: must have at least one stored version"
 
 
+def test_versions_are_required() -> None:
+    """The error of a definition without versions shows the absent value."""
+    obj = definition(OBJECT)
+    del obj["spec"]["versions"]
+    told = _refused(obj)
+    assert told[0] == "spec.versions: Invalid value: null: must have exactly one version marked as storage version"
+
+
 def test_names_and_conversion_are_filled_in() -> None:
     """Singular and list kind default from the kind, conversion to None; the status is empty."""
     created, _ = create(ResourceRegistry(), definition(OBJECT))
@@ -57,12 +65,12 @@ def test_a_new_definition_is_accepted_and_established() -> None:
     """Names without a conflict are accepted and the definition established; a second run changes nothing."""
     registry = ResourceRegistry()
     created, _ = create(registry, definition(OBJECT))
-    accepted = accept_names(created, registry)
+    accepted = updated_status(created, registry)
     assert accepted is not None
     assert [each["type"] for each in accepted["status"]["conditions"]] == ["NamesAccepted", "Established"]
     assert accepted["status"]["acceptedNames"] == accepted["spec"]["names"]
     registry.install(accepted)
-    assert accept_names(accepted, registry) is None
+    assert updated_status(accepted, registry) is None
     assert registry.find(GROUP, "v1", "things") is not None
     registry.remove(accepted["metadata"]["name"])
     assert registry.find(GROUP, "v1", "things") is None
@@ -75,7 +83,7 @@ def test_names_that_are_taken_are_not_accepted() -> None:
     first, _ = create(registry, definition(OBJECT))
     registry.install(first)
     second, _ = create(registry, definition(OBJECT, plural="others"))
-    judged = accept_names(second, registry)
+    judged = updated_status(second, registry)
     assert judged is not None
     assert not is_established(judged)
     names = condition(judged, "NamesAccepted")

@@ -57,6 +57,17 @@ def test_preserved_places_keep_what_is_unknown_around_what_is_known() -> None:
     assert warnings == ['unknown field "spec.keep.typed.gone"']
 
 
+def test_a_list_that_preserves_unknown_fields_preserves_those_of_its_items() -> None:
+    """Items of items have them too; what is below a specified field of an item is pruned."""
+    registry = ResourceRegistry()
+    item = {"type": "object", "properties": {"typed": {"type": "object", "properties": {"z": {"type": "integer"}}}}}
+    lists = {"type": "array", "items": {"type": "array", "items": item}, "x-kubernetes-preserve-unknown-fields": True}
+    install(registry, spec_schema({"lists": lists}))
+    created, warnings = create(registry, thing({"lists": [[{"any": {"x": 1}, "typed": {"z": 1, "gone": 2}}]]}))
+    assert created["spec"] == {"lists": [[{"any": {"x": 1}, "typed": {"z": 1}}]]}
+    assert warnings == ['unknown field "spec.lists[0][0].typed.gone"']
+
+
 def test_an_embedded_objects_metadata_is_pruned_as_metadata() -> None:
     """An embedded object keeps its fields; its metadata is pruned as ObjectMeta."""
     registry = ResourceRegistry()

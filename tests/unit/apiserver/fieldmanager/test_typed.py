@@ -8,7 +8,8 @@ import pytest
 
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
-from pyctrl.apiserver._fieldmanager.typed import check_configuration
+from pyctrl.apiserver._fieldmanager.typed import check_configuration, typed_problems
+from pyctrl.apiserver._schema.schema import compile_structural
 from tests.unit.apiserver._objects import deployment
 
 START = "failed to create typed patch object (/d; apps/v1, Kind=Deployment): "
@@ -58,3 +59,30 @@ def test_an_element_needs_a_key_that_has_no_default() -> None:
         "fields)"
     )
     _check(deployment(template={"spec": {"containers": [{"image": "i"}]}}))
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "object"}, {"any": {"key": 1}}),
+        ({"type": "array", "items": {"type": "object"}}, [{"any": 1}]),
+        (
+            {
+                "type": "object",
+                "x-kubernetes-preserve-unknown-fields": True,
+                "properties": {"inner": {"type": "object", "properties": {"known": {"type": "string"}}}},
+            },
+            {"inner": {"other": 1}},
+        ),
+    ],
+)
+def test_an_object_takes_any_key_where_no_field_is_declared(schema: dict[str, Any], value: Any) -> None:
+    """Objects without properties, and all below a place that preserves unknown fields, are pruned and not refused."""
+    assert typed_problems(compile_structural(schema), value) == ""
+
+
+def test_an_object_with_properties_takes_no_other_key() -> None:
+    """An undeclared field of an item is a problem with its path."""
+    item = {"type": "object", "properties": {"known": {"type": "string"}}}
+    node = compile_structural({"type": "array", "items": item})
+    assert typed_problems(node, [{"other": 1}]) == "[0].other: field not declared in schema"

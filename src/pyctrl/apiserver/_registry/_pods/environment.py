@@ -45,7 +45,7 @@ def validate_environment(container: _Part, path: str) -> _Errors:
 
 
 def _variable_name(name: str, path: str) -> _Errors:
-    if "=" in name or not all(" " <= sign <= "~" for sign in name):
+    if "=" in name or not (name.isascii() and name.isprintable()):
         yield invalid_value(path, name, _NO_NAME)
 
 

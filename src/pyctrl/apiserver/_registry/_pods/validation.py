@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -37,7 +36,7 @@ from pyctrl.apiserver._registry._pods.volumes import validate_volumes
 from pyctrl.apiserver._registry.field_validation import address, in_range, invalid_name, text_of
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["containers_with_paths", "pod_references", "validate_pod_spec"]
+__all__ = ["KnownSpecs", "containers_with_paths", "pod_references", "validate_pod_spec"]
 
 _Part: TypeAlias = Mapping[str, JSON]
 _Errors: TypeAlias = Iterator[FieldError]
@@ -46,22 +45,42 @@ _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _MOST_NAMESERVERS, _MOST_SEARCHES, _LONGEST_SEARCH_LIST = 3, 32, 2048
 _LARGEST_SECONDS = 2**31 - 1
 _LONGEST_HOSTNAME = 64
-_REMEMBERED = 1024  # specs
+
+
+class KnownSpecs:
+    """Encoded specs that passed a check. They are not checked again: most pods have the spec of another."""
+
+    LIMIT = 1024
+
+    def __init__(self) -> None:
+        self._specs: set[bytes] = set()
+
+    def __contains__(self, spec: bytes) -> bool:
+        return spec in self._specs
+
+    def add(self, spec: bytes) -> None:
+        """Remember a spec that passed."""
+        if len(self._specs) == self.LIMIT:
+            self._specs.clear()
+        self._specs.add(spec)
+
+
+_valid_specs = {is_pod: KnownSpecs() for is_pod in (False, True)}
 
 
 def validate_pod_spec(spec: _Part, path: str, *, pod_name: str = "", is_pod: bool = False) -> _Errors:
     """Check the spec of a pod or a pod template, in the order of kube-apiserver.
 
-    A spec that was valid is not checked again: most pods have the spec of another, and writes of a status check it.
+    A spec that was valid is not checked again; writes of a status check it, too.
     """
     has_claims = any(each.get("ephemeral") for each in spec.get("volumes") or ())  # named after the pod
-    if has_claims or not _is_valid(msgspec.json.encode(spec), is_pod):
-        yield from _errors(spec, path, pod_name=pod_name, is_pod=is_pod)
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _is_valid(spec: bytes, is_pod: bool) -> bool:
-    return not any(_errors(msgspec.json.decode(spec), "", pod_name="", is_pod=is_pod))
+    encoded, valid = msgspec.json.encode(spec), _valid_specs[is_pod]
+    if encoded in valid and not has_claims:
+        return
+    errors = list(_errors(spec, path, pod_name=pod_name, is_pod=is_pod))
+    if not errors and not has_claims:
+        valid.add(encoded)
+    yield from errors
 
 
 def _errors(spec: _Part, path: str, *, pod_name: str, is_pod: bool) -> _Errors:

@@ -12,7 +12,7 @@ import msgspec
 from pyctrl._go.text import quoted
 from pyctrl._validation import names
 from pyctrl.api import Quantity
-from pyctrl.apiserver._registry._pods.validation import containers_with_paths
+from pyctrl.apiserver._registry._pods.validation import KnownSpecs, containers_with_paths
 from pyctrl.apiserver._registry.field_validation import text_of
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -47,7 +47,7 @@ _VOLUMES = {
     "rbd": ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
 }
 _WITH_FILES = ("configMap", "secret", "downwardAPI", "projected")
-_REMEMBERED = 1024  # specs, as most pods have the spec of another
+_REMEMBERED = 1024  # quantities
 _NO_PODS = "a null labelSelector results in matching no pod"
 _REQUIRED, _PREFERRED = (f"{how}DuringSchedulingIgnoredDuringExecution" for how in ("required", "preferred"))
 
@@ -67,13 +67,16 @@ def warnings_of_template(template: _Part, path: str) -> _Warnings:
 
 def _warnings(pod: _Part, prefix: str) -> _Warnings:
     spec, annotations = pod.get("spec") or {}, (pod.get("metadata") or {}).get("annotations") or {}
-    if not _ANNOTATIONS.keys().isdisjoint(annotations) or _has_warnings(msgspec.json.encode(spec)):
-        yield from _all_warnings(spec, annotations, prefix)
+    encoded = msgspec.json.encode(spec)
+    if encoded in _specs_without_warnings and _ANNOTATIONS.keys().isdisjoint(annotations):
+        return
+    warnings = list(_all_warnings(spec, annotations, prefix))
+    if not warnings:
+        _specs_without_warnings.add(encoded)
+    yield from warnings
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _has_warnings(spec: bytes) -> bool:
-    return any(_all_warnings(msgspec.json.decode(spec), {}, ""))
+_specs_without_warnings = KnownSpecs()
 
 
 def _all_warnings(spec: _Part, annotations: _Part, prefix: str) -> _Warnings:
@@ -230,13 +233,17 @@ def _container(container: _Part, path: str) -> _Warnings:
                 yield from _fraction(amounts, name, f"{path}.resources.{part}")
     seen: set[str] = set()
     for index, variable in enumerate(container.get("env") or ()):
-        name, value = text_of(variable, "name"), text_of(variable, "value")
-        reference = f"$({name})"
-        is_hidden = variable.get("valueFrom") is not None or value == reference or reference not in value
-        if name in seen and is_hidden:
+        name = text_of(variable, "name")
+        if name in seen and not _appends_to_previous(variable, name):
             shown = quoted(name)
             yield f"{path}.env[{index}]: hides previous definition of {shown}, which may be dropped when using apply"
         seen.add(name)
+
+
+def _appends_to_previous(variable: _Part, name: str) -> bool:
+    """Return whether the value of a variable refers to an earlier variable of its name, and has other text."""
+    value, reference = text_of(variable, "value"), f"$({name})"
+    return variable.get("valueFrom") is None and value != reference and reference in value
 
 
 def _ports(spec: _Part, path: str) -> _Warnings:

@@ -1,8 +1,9 @@
-"""Run controller-runtime's own suites against `pyctrl envtest`, and print how many of their specs pass.
+"""Run the suites of a Go module, by default controller-runtime's, against `pyctrl envtest`; print how many specs pass.
 
-    python tools/controller_runtime_suites.py                            # all packages with tests; some minutes
-    python tools/controller_runtime_suites.py pkg/client pkg/cache       # these packages
-    python tools/controller_runtime_suites.py --assets DIRECTORY         # against other binaries
+    python tools/envtest_suites.py                            # all packages below pkg with tests; some minutes
+    python tools/envtest_suites.py pkg/client pkg/cache       # these packages
+    python tools/envtest_suites.py --assets DIRECTORY         # against other binaries
+    python tools/envtest_suites.py --module sigs.k8s.io/lws@v0.7.0 test/integration/webhooks
 
 Needs Go and its module proxy. The packages are tested one after another. The exit status is 1 if one of them fails.
 """
@@ -21,8 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-MODULE = "sigs.k8s.io/controller-runtime"
-VERSION = "v0.24.1"  # for Kubernetes 1.36
+MODULE = "sigs.k8s.io/controller-runtime@v0.24.1"  # for Kubernetes 1.36
 SUITE = re.compile(r"^(?:SUCCESS|FAIL)! -- (\d+) Passed \| (\d+) Failed \| (\d+) Pending", re.MULTILINE)
 FAILED = re.compile(r"^\s*(?:\[FAIL\]|--- FAIL:) (.+)$", re.MULTILINE)
 
@@ -42,12 +42,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the suites; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", nargs="*", metavar="PACKAGE")
-    parser.add_argument("--version", default=VERSION, help=f"the version of controller-runtime (default {VERSION})")
+    parser.add_argument("--module", default=MODULE, help=f"the module and its version (default {MODULE})")
     parser.add_argument("--assets", help="KUBEBUILDER_ASSETS; by default that of `pyctrl envtest`")
     options = parser.parse_args(arguments)
     environment = {**os.environ, "KUBEBUILDER_ASSETS": options.assets or _assets()}
-    with tempfile.TemporaryDirectory(prefix="controller-runtime-") as directory:
-        sources = _sources(options.version, Path(directory, "sources"))
+    with tempfile.TemporaryDirectory(prefix="envtest-suites-") as directory:
+        sources = _sources(options.module, Path(directory, "sources"))
         outcomes = list(_run_all(options.packages or _packages(sources), sources, environment))
     total = [
         sum(counts) for counts in zip(*((each.passed, each.failed, each.pending) for each in outcomes), strict=True)
@@ -61,9 +61,9 @@ def _assets() -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def _sources(version: str, directory: Path) -> Path:
+def _sources(module: str, directory: Path) -> Path:
     """Return a writable copy of the module, because its tests write below it. Scripts are executable."""
-    command = ["go", "mod", "download", "-json", f"{MODULE}@{version}"]
+    command = ["go", "mod", "download", "-json", module]
     downloaded = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=directory.parent).stdout)
     shutil.copytree(downloaded["Dir"], directory)
     for each in (directory, *directory.rglob("*")):
