@@ -26,7 +26,7 @@ from pyctrl.client import (
     wait_for,
     wait_until_gone,
 )
-from pyctrl.errors import Conflict, MethodNotAllowed, NotFound, UnknownKind
+from pyctrl.errors import Conflict, Invalid, MethodNotAllowed, NotFound, UnknownKind
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.authentication.v1 import SelfSubjectReview
 from pyctrl.kinds.autoscaling.v1 import Scale
@@ -40,6 +40,22 @@ NODE = "pretend"  # the node that a simulated kubelet, if any, also binds pods t
 
 
 # --- status ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_status_is_validated(client: Client, namespace: str) -> None:
+    """A status with counters that contradict each other, or with a condition of a wrong type, is refused."""
+    made = await client.create(deployment(namespace, 0))
+    with pytest.raises(
+        Invalid, match="status.readyReplicas: Invalid value: 20: cannot be greater than status.replicas"
+    ):
+        await client.status.patch(Deployment, made.key, MergePatch({"status": {"replicas": 1, "readyReplicas": 20}}))
+    with pytest.raises(Invalid, match="must be greater than or equal to 0"):
+        await client.status.patch(Deployment, made.key, MergePatch({"status": {"updatedReplicas": -1}}))
+    running = await client.create(pod(namespace))
+    with pytest.raises(Invalid, match="field is immutable"):
+        await client.status.patch(Pod, running.key, MergePatch({"status": {"qosClass": "Guaranteed"}}))
+    with pytest.raises(Invalid, match="status.podIPs"):
+        await client.status.patch(Pod, running.key, MergePatch({"status": {"podIPs": [{"ip": "nowhere"}]}}))
 
 
 async def test_the_status_is_written_alone(client: Client, namespace: str) -> None:

@@ -4,7 +4,12 @@
 serves the same server over HTTP for kubectl and other clients. The controllers of a cluster are in `pyctrl.cluster`.
 """
 
-from pyctrl.apiserver._admission import NOT_IMPLEMENTED_PLUGINS, AdmissionPluginName, enabled_plugins
+from pyctrl.apiserver._admission import (
+    NOT_IMPLEMENTED_PLUGINS,
+    AdmissionConfiguration,
+    AdmissionPluginName,
+    enabled_plugins,
+)
 from pyctrl.apiserver._aggregator import ProxyRequest, ServiceTransport, ServiceUnreachable, user_headers
 from pyctrl.apiserver._authn import (
     FRONT_PROXY,
@@ -59,6 +64,7 @@ from pyctrl.apiserver._webhooks import (
 __all__ = [
     "FRONT_PROXY",
     "NOT_IMPLEMENTED_PLUGINS",
+    "AdmissionConfiguration",
     "AdmissionPluginName",
     "ApiServer",
     "AuditLevel",

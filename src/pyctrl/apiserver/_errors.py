@@ -253,18 +253,21 @@ def resource_not_served() -> StatusError:
     return status_error(404, "NotFound", "the server could not find the requested resource", {})
 
 
-def already_exists(resource: str, name: str, group: str = "") -> StatusError:
+def already_exists(resource: str, name: str, group: str = "", *, is_deleted: bool = False) -> StatusError:
     """409: an object of this name exists."""
-    message = f"{qualified_resource(resource, group)} {quoted(name)} already exists"
+    message = _already_exists(resource, name, group, is_deleted=is_deleted)
     return status_error(409, "AlreadyExists", message, _details(name=name, group=group, kind=resource))
 
 
-def generate_name_conflict(resource: str, name: str, group: str = "") -> StatusError:
+def _already_exists(resource: str, name: str, group: str, *, is_deleted: bool) -> str:
+    start = "object is being deleted: " if is_deleted else ""
+    return f"{start}{qualified_resource(resource, group)} {quoted(name)} already exists"
+
+
+def generate_name_conflict(resource: str, name: str, group: str = "", *, is_deleted: bool = False) -> StatusError:
     """409: every generated name is taken; a retry may succeed."""
-    message = (
-        f"{qualified_resource(resource, group)} {quoted(name)} already exists, "
-        "the server was not able to generate a unique name for the object"
-    )
+    start = _already_exists(resource, name, group, is_deleted=is_deleted)
+    message = f"{start}, the server was not able to generate a unique name for the object"
     details = {**_details(name=name, group=group, kind=resource), "retryAfterSeconds": 1}
     return status_error(409, "AlreadyExists", message, details)
 

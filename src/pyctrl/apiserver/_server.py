@@ -19,7 +19,13 @@ import msgspec
 
 from pyctrl._headers import Headers
 from pyctrl.api import RequestTarget
-from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain, enabled_plugins
+from pyctrl.apiserver._admission import (
+    AdmissionChain,
+    AdmissionConfiguration,
+    AdmissionPluginName,
+    default_admission_chain,
+    enabled_plugins,
+)
 from pyctrl.apiserver._aggregator import Aggregator, HttpsTransport, ProxyHandler, ServiceTransport
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
 from pyctrl.apiserver._apiextensions.establishing import EstablishingController
@@ -106,13 +112,14 @@ class ApiServer:
             default it is the service's first ready endpoint.
         enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names.
         disable_admission_plugins: Admission plugins to disable that are on by default.
+        admission_configuration: The configurations of admission plugins.
         anonymous_auth: Whether requests without credentials are made by `system:anonymous`; otherwise they get 401.
         backend: Keeps the objects, their history, and the keys that sign tokens over restarts, such as a
             `SQLiteBackend`. The server does not close it. Use another `random` in each run: uids come from it.
 
     Raises:
-        ValueError: An admission plugin does not exist or is not implemented, or the authorization modes do not fit the
-            webhooks.
+        ValueError: An admission plugin does not exist, is not implemented or needs a configuration, or the
+            authorization modes do not fit the webhooks.
         StorageError: The backend cannot be read or written.
     """
 
@@ -135,6 +142,7 @@ class ApiServer:
         authorization_webhook: AuthorizationWebhook | None = None,
         enable_admission_plugins: Collection[AdmissionPluginName] = (),
         disable_admission_plugins: Collection[AdmissionPluginName] = (),
+        admission_configuration: AdmissionConfiguration | None = None,
         request_authenticator: RequestAuthenticator | None = None,
         always_allow_paths: Collection[str] = (),
         anonymous_auth: bool = True,
@@ -161,7 +169,7 @@ class ApiServer:
         self._request_authenticator, access.authenticator.anonymous_auth = request_authenticator, anonymous_auth
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
         plugins = enabled_plugins(enable_admission_plugins, disable_admission_plugins)
-        admission = AdmissionChain() if is_extension else self._admission(random, client, plugins)
+        admission = self._admission(random, client, plugins, admission_configuration)
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
         authorizer, escalation = access.authorizer, access.escalation
@@ -197,9 +205,24 @@ class ApiServer:
         metrics = ServerMetrics(self._metrics, self.storage, () if aggregator is None else (aggregator,))
         return NonResourcePaths(self.registry, None if aggregator is None else aggregator.documents, metrics)
 
-    def _admission(self, random: Random, client: WebhookClient, enabled: Collection[str]) -> AdmissionChain:
+    def _admission(
+        self,
+        random: Random,
+        client: WebhookClient,
+        enabled: Collection[str],
+        configuration: AdmissionConfiguration | None,
+    ) -> AdmissionChain:
+        if not isinstance(self.registry, ResourceRegistry):
+            return AdmissionChain()  # of an extension API server
         return default_admission_chain(
-            self.storage, self.registry, random, client, self._conversions, self._access.authorizer, enabled
+            self.storage,
+            self.registry,
+            random,
+            client,
+            self._conversions,
+            self._access.authorizer,
+            enabled,
+            configuration or AdmissionConfiguration(),
         )
 
     @property

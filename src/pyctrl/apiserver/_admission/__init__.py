@@ -9,6 +9,7 @@ Only webhooks wait. A write without webhooks is one synchronous transaction.
 
 from pyctrl.apiserver._admission.attributes import CONNECT, CREATE, DELETE, UPDATE, Attributes, Kind
 from pyctrl.apiserver._admission.chain import AdmissionChain, Plugin
+from pyctrl.apiserver._admission.configuration import AdmissionConfiguration
 from pyctrl.apiserver._admission.default_chain import default_admission_chain
 from pyctrl.apiserver._admission.plugin_names import NOT_IMPLEMENTED_PLUGINS, AdmissionPluginName, enabled_plugins
 
@@ -19,6 +20,7 @@ __all__ = [
     "NOT_IMPLEMENTED_PLUGINS",
     "UPDATE",
     "AdmissionChain",
+    "AdmissionConfiguration",
     "AdmissionPluginName",
     "Attributes",
     "Kind",

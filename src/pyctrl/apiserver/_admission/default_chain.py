@@ -15,6 +15,7 @@ from pyctrl.apiserver._admission._plugins.default_ingress_class import DefaultIn
 from pyctrl.apiserver._admission._plugins.default_storage_class import DefaultStorageClass
 from pyctrl.apiserver._admission._plugins.default_toleration_seconds import DefaultTolerationSeconds
 from pyctrl.apiserver._admission._plugins.deny_service_external_ips import DenyServiceExternalIPs
+from pyctrl.apiserver._admission._plugins.event_rate_limit import EventRateLimit
 from pyctrl.apiserver._admission._plugins.extended_resource_toleration import ExtendedResourceToleration
 from pyctrl.apiserver._admission._plugins.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
 from pyctrl.apiserver._admission._plugins.limit_ranger import LimitRanger
@@ -39,6 +40,7 @@ from pyctrl.apiserver._admission._plugins.service_account import ServiceAccount
 from pyctrl.apiserver._admission._plugins.storage_object_in_use_protection import StorageObjectInUseProtection
 from pyctrl.apiserver._admission._plugins.taint_nodes_by_condition import TaintNodesByCondition
 from pyctrl.apiserver._admission.chain import AdmissionChain, DynamicPlugin, Plugin
+from pyctrl.apiserver._admission.configuration import AdmissionConfiguration
 from pyctrl.apiserver._admission.matching import MatchContext
 from pyctrl.apiserver._admission.mutating_policy import MutatingAdmissionPolicies
 from pyctrl.apiserver._admission.plugin_names import IN_ORDER
@@ -74,6 +76,7 @@ class _Server:
     registry: ServedResources
     random: Random
     authorizer: Authorizer
+    configuration: AdmissionConfiguration
 
     def core(self, resource: str) -> StoredCollection:
         return self.storage.collection("", resource)
@@ -93,11 +96,12 @@ _PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
     "NodeRestriction": lambda at: NodeRestriction(at.storage, at.authorizer),
     "TaintNodesByCondition": lambda _: TaintNodesByCondition(),
     "AlwaysPullImages": lambda _: AlwaysPullImages(),
-    "PodSecurity": lambda at: PodSecurity(at.core("namespaces"), at.core("pods")),
+    "PodSecurity": lambda at: PodSecurity(at.core("namespaces"), at.core("pods"), at.configuration.pod_security),
     "PodNodeSelector": lambda at: PodNodeSelector(at.core("namespaces")),
     "Priority": lambda at: Priority(at.storage.collection("scheduling.k8s.io", "priorityclasses")),
     "DefaultTolerationSeconds": lambda _: DefaultTolerationSeconds(),
     "PodTolerationRestriction": lambda at: PodTolerationRestriction(at.core("namespaces")),
+    "EventRateLimit": lambda at: EventRateLimit(at.configuration.event_limits),
     "ExtendedResourceToleration": lambda _: ExtendedResourceToleration(),
     "DefaultStorageClass": lambda at: DefaultStorageClass(at.storage_classes()),
     "StorageObjectInUseProtection": lambda _: StorageObjectInUseProtection(),
@@ -127,13 +131,19 @@ def default_admission_chain(
     conversions: CustomObjectConverter,
     authorizer: Authorizer,
     enabled: Collection[str],
+    configuration: AdmissionConfiguration,
 ) -> AdmissionChain:
     """Return the admission chain of a storage.
 
     Args:
         enabled: The plugins, as `enabled_plugins` returns them.
+        configuration: The configurations of plugins.
+
+    Raises:
+        ValueError: A plugin is enabled that needs a configuration and has none.
     """
-    server = _Server(storage, registry, random, authorizer)
+    configuration.check(enabled)
+    server = _Server(storage, registry, random, authorizer, configuration)
     dynamic = _dynamic_plugins(server, client, conversions)
     return AdmissionChain(
         [

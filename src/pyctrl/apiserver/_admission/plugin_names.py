@@ -78,8 +78,8 @@ _OFF: Final = frozenset(
         "ServiceAccount",
     )
 )
-#: Off by default in kube-apiserver, too; enabling them is refused because they would have no effect.
-NOT_IMPLEMENTED_PLUGINS: Final = frozenset(("EventRateLimit", "ImagePolicyWebhook"))
+#: Off by default in kube-apiserver, too; enabling it is refused because it would have no effect.
+NOT_IMPLEMENTED_PLUGINS: Final = frozenset(("ImagePolicyWebhook",))
 
 
 def enabled_plugins(enable: Collection[str] = (), disable: Collection[str] = ()) -> frozenset[str]:

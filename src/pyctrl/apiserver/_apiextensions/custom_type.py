@@ -22,6 +22,7 @@ from pyctrl.apiserver._meta.validation import (
     validate_metadata,
     validate_metadata_update,
 )
+from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy, GarbageCollectionPolicy
 from pyctrl.apiserver._resources.resource_type import ConnectedSubresource, DecodedFields, RESTFactory
 from pyctrl.apiserver._resources.served_resources import version_rank
 from pyctrl.apiserver._schema.components import OpenAPIComponents
@@ -36,7 +37,6 @@ from pyctrl.apiserver._serializer.strict import report_unknown
 if TYPE_CHECKING:
     from pyctrl.apiserver._apiextensions.cel_validation import RuleValidator
     from pyctrl.apiserver._authn import User
-    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
     from pyctrl.apiserver._resources.resource_storage import ResourceStorage
 
 __all__ = ["CustomResourceType", "served_types"]
@@ -65,6 +65,8 @@ class CustomResourceType:
     has_generation: bool = True
     is_custom: bool = True
     deletion: DeletionStrategy | None = None
+    garbage_collection: GarbageCollectionPolicy = GarbageCollectionPolicy.DELETE_DEPENDENTS
+    delete_warning: str = ""
     verbs: tuple[str, ...] = VERBS
     allows_unconditional_update: bool = False
     allows_create_on_update: bool = False

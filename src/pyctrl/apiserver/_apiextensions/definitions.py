@@ -84,8 +84,10 @@ def definition_warnings(new: dict[str, JSON]) -> Iterator[str]:
 def validate_definition(new: dict[str, JSON], old: dict[str, JSON] | None) -> Iterator[FieldError]:
     """Validate a definition, which replaces `old` on update."""
     spec, metadata = new["spec"], new["metadata"]
-    if metadata.get("name") != f"{spec['names'].get('plural')}.{spec.get('group')}":
-        yield invalid_value("metadata.name", metadata.get("name"), 'must be spec.names.plural+"."+spec.group')
+    name = f"{spec['names'].get('plural')}.{spec.get('group')}"
+    for field in ("generateName", "name"):
+        if (field == "name" or metadata.get(field)) and metadata.get(field) != name:
+            yield invalid_value(f"metadata.{field}", metadata.get(field), 'must be spec.names.plural+"."+spec.group')
     yield from _spec(spec, _schemas(old))
     yield from _stored_versions(new["status"].get("storedVersions"), spec["versions"] or [])
     yield from validate_approval(new, old)

@@ -96,10 +96,12 @@ class CreateHandler:
 
     def _check_name_is_free(self, request: ResourceRequest, metadata: dict[str, Any]) -> None:
         target, name = request.target, metadata["name"]
-        if self._backend.collection(request.resource).find(target.namespace, name) is not None:
+        taken = self._backend.collection(request.resource).find(target.namespace, name)
+        if taken is not None:
             generated = metadata.get("generateName") and not request.target.name
+            is_deleted = "deletionTimestamp" in taken.read(request.resource)["metadata"]
             refuse = generate_name_conflict if generated else already_exists
-            raise refuse(target.resource, name, target.group)
+            raise refuse(target.resource, name, target.group, is_deleted=is_deleted)
 
 
 def _check_no_resource_version(metadata: dict[str, Any]) -> None:

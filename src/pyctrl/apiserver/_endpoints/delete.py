@@ -130,9 +130,11 @@ class DeleteHandler:
             marked = current
 
     def _options(self, request: ResourceRequest) -> DeleteOptions:
-        if not request.body:
-            return delete_options(request.query, None)
-        return delete_options(request.query, read_delete_options(request, self._backend.registry.components))
+        body = read_delete_options(request, self._backend.registry.components) if request.body else None
+        options = delete_options(request.query, body)
+        if request.resource.delete_warning and not options.propagation:
+            request.warnings.append(request.resource.delete_warning)
+        return options
 
     def _delete_one(
         self, stored: StoredObject, request: ResourceRequest, options: DeleteOptions

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyctrl.apiserver._errors import StatusError, conflict
 from pyctrl.apiserver._request.options import DeleteOptions
-from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome, mark_deleted
+from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome, GarbageCollectionPolicy, mark_deleted
 from pyctrl.apiserver._storage.storage import StoredObject
 
 if TYPE_CHECKING:
@@ -29,30 +29,32 @@ FOREGROUND = "foregroundDeletion"
 
 def check_preconditions(stored: StoredObject, resource: ResourceType, options: DeleteOptions) -> None:
     """Refuse (409) when uid or resourceVersion are not those of the preconditions."""
-    uid, version = options.uid, options.resource_version
-    if uid and uid != stored.uid:
-        why = (
-            f"the UID in the precondition ({uid}) does not match the UID in record ({stored.uid}). "
-            "The object might have been deleted and then recreated"
-        )
-    elif version and version != str(stored.version):
-        why = (
-            f"the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record "
-            f"({stored.version}). The object might have been modified"
-        )
-    else:
-        return
-    raise _precondition_failed(resource, stored.name, why)
+    for field, wanted, found, happened in (
+        ("UID", options.uid, stored.uid, "deleted and then recreated"),
+        ("ResourceVersion", options.resource_version, str(stored.version), "modified"),
+    ):
+        if wanted and wanted != found:
+            raise _precondition_failed(resource, stored.name, field, (wanted, found), happened)
 
 
-def _precondition_failed(resource: ResourceType, name: str, why: str) -> StatusError:
-    return conflict(resource.kind, name, resource.group, why)
+def _precondition_failed(
+    resource: ResourceType, name: str, field: str, values: tuple[str, str], happened: str
+) -> StatusError:
+    wanted, found = values
+    if resource.deletion is not None and resource.deletion.has_uid_precondition:  # checked by the handler of the kind
+        why = f"Precondition failed: {field} in precondition: {wanted}, {field} in object meta: {found}"
+        return conflict(resource.plural, name, resource.group, why)
+    why = (
+        f"the {field} in the precondition ({wanted}) does not match the {field} in record ({found}). "
+        f"The object might have been {happened}"
+    )
+    return conflict(resource.kind, name, resource.storage_group, why)
 
 
 def before_delete(obj: dict[str, Any], resource: ResourceType, options: DeleteOptions) -> DeletionOutcome:
     """Mark a live object as being deleted, in place, and return what happens to it."""
     metadata = obj["metadata"]
-    finalizers = _finalizers(metadata.get("finalizers") or [], options)
+    finalizers = _finalizers(metadata.get("finalizers") or [], options, resource.garbage_collection)
     if finalizers:
         metadata["finalizers"] = finalizers
     else:
@@ -64,13 +66,16 @@ def before_delete(obj: dict[str, Any], resource: ResourceType, options: DeleteOp
     return mark_deleted(metadata, 0)
 
 
-def _finalizers(present: list[str], options: DeleteOptions) -> list[str]:
+def _finalizers(present: list[str], options: DeleteOptions, default: GarbageCollectionPolicy) -> list[str]:
     """Return the finalizers with those of the propagation policy, which the garbage collector acts on."""
-    if not options.propagation:
-        return present
     kept = [finalizer for finalizer in present if finalizer not in (ORPHAN, FOREGROUND)]
-    added = {"Orphan": [ORPHAN], "Foreground": [FOREGROUND]}.get(options.propagation, [])
-    return [*kept, *added]
+    if default is GarbageCollectionPolicy.UNSUPPORTED:
+        return kept
+    if options.propagation:
+        return [*kept, *{"Orphan": [ORPHAN], "Foreground": [FOREGROUND]}.get(options.propagation, [])]
+    if len(kept) == len(present) and default is GarbageCollectionPolicy.ORPHAN_DEPENDENTS:
+        return [*kept, ORPHAN]
+    return present
 
 
 def effective_options(obj: dict[str, Any], resource: ResourceType, options: DeleteOptions) -> DeleteOptions:

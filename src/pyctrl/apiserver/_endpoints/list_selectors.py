@@ -103,9 +103,16 @@ def _supported_fields(resource: ResourceType) -> list[str]:
     return list(fields)
 
 
+_UNKNOWN_FIELD = {  # where upstream words it in another way
+    ("batch", "Job"): 'field label "{name}" not supported for Job',
+    ("resource.k8s.io", "ResourceSlice"): "field label not supported for {version}, Kind=ResourceSlice: {name}",
+}
+
+
 def _unknown_field(name: str, resource: ResourceType, supported: list[str]) -> StatusError:
     if resource.is_custom or set(supported) != set(_EVERY_KIND):
-        return bad_request(f"field label not supported: {name}")
+        unknown = _UNKNOWN_FIELD.get((resource.group, resource.kind), "field label not supported: {name}")
+        return bad_request(unknown.format(name=name, version=resource.api_version))
     only = ", ".join(f'"{field}"' for field in _EVERY_KIND)
     return bad_request(f'"{name}" is not a known field selector: only {only}')
 

@@ -14,7 +14,7 @@ from pyctrl.apiserver._endpoints.backend import (
 from pyctrl.apiserver._endpoints.create import CreateHandler
 from pyctrl.apiserver._endpoints.request_object import decode_as_resource
 from pyctrl.apiserver._endpoints.update import UpdatedObject, UpdateHandler
-from pyctrl.apiserver._errors import Response, UndecodableBody, bad_request, conflict, not_found
+from pyctrl.apiserver._errors import Response, UndecodableBody, conflict, not_found
 from pyctrl.apiserver._fieldmanager.apply import server_side_apply
 from pyctrl.apiserver._fieldmanager.last_applied import update_last_applied
 from pyctrl.apiserver._fieldmanager.typed import check_configuration
@@ -27,7 +27,6 @@ from pyctrl.apiserver._patch.patcher import (
 )
 from pyctrl.apiserver._request.options import WriteOptions, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
-from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._serializer.decoding import media_type
 from pyctrl.apiserver._storage.storage import StoredObject
 
@@ -67,7 +66,7 @@ class PatchHandler:
     async def _apply(self, request: ResourceRequest, options: WriteOptions) -> Response:
         """Server-side apply, which creates an object that does not exist."""
         target, resource = request.target, request.resource
-        patch, sent = _read_apply_configuration(request, self._backend.registry)
+        patch, sent = _read_apply_configuration(request)
 
         def merged(live: dict[str, Any] | None) -> dict[str, Any]:
             check_configuration(sent, resource)
@@ -102,19 +101,15 @@ class PatchHandler:
         return await self._creates.create_object(request, created, options, is_applied=True)
 
 
-def _read_apply_configuration(
-    request: ResourceRequest, served: ServedResources
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read_apply_configuration(request: ResourceRequest) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read the body of an apply and check its kind, name and namespace against the URL.
 
     Returns:
         The configuration with name and namespace filled in, and the configuration as the client sent it.
     """
-    patch = decode_apply(request)
-    check_kind(patch, request.resource, served)
-    metadata = metadata_of(patch, request.resource)
-    if metadata.get("managedFields"):
-        raise bad_request("metadata.managedFields must be nil")
+    resource = request.resource
+    patch = decode_apply(request, (resource.group, resource.version, resource.kind))
+    metadata = metadata_of(patch, resource)
     sent = {**patch, "metadata": dict(metadata)}
     metadata.setdefault("name", request.target.name)
     check_name_and_namespace(metadata, request)

@@ -64,10 +64,10 @@ def value_response(value: Any, form: MediaTypeOptions, status: int = 200) -> Res
 def bytes_response(data: bytes, form: MediaTypeOptions, status: int = 200) -> Response:
     """Return a response with encoded JSON, converted to YAML if the client accepts YAML."""
     if form.media == YAML:
-        import yaml  # here: most clients accept JSON
+        from pyctrl.apiserver._serializer.yaml_writer import write_yaml  # here: most clients accept JSON
 
-        text: str = yaml.safe_dump(msgspec.json.decode(data), sort_keys=True)
-        return Response(status=status, headers=(("Content-Type", YAML),), body=text.encode())
+        body = write_yaml(msgspec.json.decode(data))
+        return Response(status=status, headers=(("Content-Type", YAML),), body=body)
     return Response(status=status, body=data)
 
 

@@ -162,8 +162,12 @@ def _unknown_members(operations: list[Any]) -> Iterator[str]:
                 raise bad_request(_cannot_unmarshal(value, "string", f"struct field jsonPatchOp.{name}"))
 
 
-def decode_apply(request: ResourceRequest) -> dict[str, Any]:
-    """Decode the body of a server-side apply, which is YAML or JSON."""
+def decode_apply(request: ResourceRequest, kind: tuple[str, str, str]) -> dict[str, Any]:
+    """Decode the body of a server-side apply, which is YAML or JSON, for an object of a group, version and kind.
+
+    Raises:
+        StatusError: 400; the body is of another kind, or has managed fields.
+    """
     if len(request.body) > BODY_LIMIT:
         raise request_entity_too_large(BODY_LIMIT)
     try:
@@ -177,4 +181,11 @@ def decode_apply(request: ResourceRequest) -> dict[str, Any]:
             raise bad_request(f"error decoding YAML: {error}") from None
     if not isinstance(decoded, dict):
         raise bad_request(f"error decoding YAML: {_cannot_unmarshal(decoded, 'map[string]interface {}')}")
+    group, _, version = str(decoded.get("apiVersion") or "").rpartition("/")
+    found = group, version, str(decoded.get("kind") or "")
+    if found != kind:
+        raise bad_request(f"invalid object type: {group}/{version}, Kind={found[2]}")
+    metadata = decoded.get("metadata")
+    if isinstance(metadata, dict) and isinstance(metadata.get("managedFields"), list):
+        raise bad_request("metadata.managedFields must be nil")
     return decoded

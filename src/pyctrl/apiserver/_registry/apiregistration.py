@@ -45,10 +45,12 @@ def _prepare_api_service(new: Object, old: Object | None) -> None:
 def _validate_api_service(new: Object, _old: Object | None) -> Iterator[FieldError]:
     """Check the version that an APIService serves, and where."""
     spec = new.get("spec") or {}
-    group, version, name = text_of(spec, "group"), text_of(spec, "version"), new["metadata"].get("name", "")
-    if name and not names.path_segment(name) and name != f"{version}.{group}":
-        why = f'must be `spec.version+"."+spec.group`: {quoted(f"{version}.{group}")}'
-        yield invalid_value("metadata.name", name, why)
+    group, version = text_of(spec, "group"), text_of(spec, "version")
+    for field in ("generateName", "name"):
+        name = new["metadata"].get(field)
+        if name and not names.path_segment(name) and name != f"{version}.{group}":
+            why = f'must be `spec.version+"."+spec.group`: {quoted(f"{version}.{group}")}'
+            yield invalid_value(f"metadata.{field}", name, why)
     if not group and version != "v1":
         yield required("spec.group", "only v1 may have an empty group and it better be legacy kube")
     if group:
@@ -93,6 +95,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="apiregistration.k8s.io",
         kind="APIService",
+        storage_prefix="apiregistration.k8s.io/apiservices",
         strategy=Strategy(
             name_rule=names.path_segment,
             on_create=MetadataCheck.PLAIN_WHOLE,

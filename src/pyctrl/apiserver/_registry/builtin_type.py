@@ -23,7 +23,7 @@ from pyctrl.apiserver._serializer.strict import report_unknown
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
-    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
+    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy, GarbageCollectionPolicy
     from pyctrl.apiserver._resources.resource_storage import ResourceStorage
 
 __all__ = ["BuiltinResourceType", "Described"]
@@ -67,6 +67,8 @@ class BuiltinResourceType:
         self.rest_storage: ResourceStorage | None = None
         self.has_generation: bool = self.strategy.has_generation
         self.deletion: DeletionStrategy | None = self.strategy.deletion
+        self.garbage_collection: GarbageCollectionPolicy = self.strategy.garbage_collection
+        self.delete_warning: str = self.strategy.delete_warning
         self.allows_unconditional_update: bool = self.strategy.allows_unconditional_update
         self.allows_create_on_update: bool = self.strategy.allows_create_on_update
         self.returns_deleted_object: bool = self.strategy.returns_deleted_object

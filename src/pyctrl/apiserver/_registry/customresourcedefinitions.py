@@ -35,6 +35,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="apiextensions.k8s.io",
         kind="CustomResourceDefinition",
+        storage_prefix="apiextensions.k8s.io/customresourcedefinitions",
         storage_version="v1beta1",
         strategy=Strategy(
             on_create=MetadataCheck.PLAIN_WHOLE,

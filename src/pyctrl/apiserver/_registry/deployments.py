@@ -28,6 +28,7 @@ from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.status_validation import validate_deployment_status, validate_replica_set_status
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at, generation_differs
 from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of, selector_of, spec_of, status_of
+from pyctrl.apiserver._resources.deletion_strategy import GarbageCollectionPolicy
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -193,7 +194,6 @@ RESOURCES: Final = (
         kind="ReplicaSet",
         strategy=Strategy(
             has_generation=True,
-            fields=fields_at("status.replicas", zero="0"),
             defaults=(_default_replica_set,),
             prepares=(prepare_template,),
             validates=(_validate_replica_set,),
@@ -207,8 +207,10 @@ RESOURCES: Final = (
     BuiltinResource(
         group="",
         kind="ReplicationController",
+        storage_prefix="controllers",
         strategy=Strategy(
             has_generation=True,
+            garbage_collection=GarbageCollectionPolicy.ORPHAN_DEPENDENTS,
             fields=fields_at("status.replicas", zero="0"),
             defaults=(_default_replication_controller,),
             prepares=(prepare_template,),

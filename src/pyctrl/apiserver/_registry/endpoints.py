@@ -88,6 +88,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="",
         kind="Endpoints",
+        storage_prefix="services/endpoints",
         strategy=Strategy(
             on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
             allows_create_on_update=True,

@@ -15,6 +15,7 @@ from pyctrl.apiserver._errors import FieldError, invalid_value, required
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells
+from pyctrl.apiserver._resources.deletion_strategy import GarbageCollectionPolicy
 
 __all__ = ["RESOURCES"]
 
@@ -177,6 +178,7 @@ _CORE_EVENT: Final = Strategy(
     on_create=None,
     on_update=(),
     allows_create_on_update=True,
+    garbage_collection=GarbageCollectionPolicy.UNSUPPORTED,
     fields={
         **fields_at(*(f"involvedObject.{each}" for each in _REFERENCE), "reason", "reportingComponent", "type"),
         "source": SelectableField(("source.component", "reportingComponent")),
@@ -185,6 +187,7 @@ _CORE_EVENT: Final = Strategy(
 )
 _EVENT: Final = Strategy(
     allows_create_on_update=True,
+    garbage_collection=GarbageCollectionPolicy.UNSUPPORTED,
     fields=fields_at(*(f"regarding.{each}" for each in _REFERENCE), "reason", "reportingController", "type"),
     validates=(_validate_event,),
 )

@@ -216,6 +216,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="networking.k8s.io",
         kind="Ingress",
+        storage_prefix="ingress",
         strategy=Strategy(
             has_generation=True,
             on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),

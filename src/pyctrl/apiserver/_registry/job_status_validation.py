@@ -36,7 +36,8 @@ def validate_job_status(new: Object, old: Object | None) -> _Errors:
     if is_true(new, "Complete") or is_true(new, "Failed"):
         yield from _finished(new, changed)
     yield from _indexes(new["spec"], status, changed)
-    if changed & {"ready", "active"} and (ready := status.get("ready") or 0) > (status.get("active") or 0):
+    ready = status.get("ready")
+    if changed & {"ready", "active"} and ready is not None and ready > (status.get("active") or 0):
         yield invalid_value("status.ready", ready, "cannot set more ready pods than active")
     yield from _success_criteria(new)
     yield from _transition(new, old or {}, before)

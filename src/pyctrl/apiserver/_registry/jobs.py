@@ -28,6 +28,7 @@ from pyctrl.apiserver._registry.pod_templates import (
 )
 from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strategy, generation_differs
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, selector_of, spec_of, status_of
+from pyctrl.apiserver._resources.deletion_strategy import GarbageCollectionPolicy
 from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -51,6 +52,10 @@ _ZONE = re.compile(r"[A-Za-z._0-9+-]{1,14}")
 
 _IMMUTABLE = (("completionMode", ""), ("podFailurePolicy", "PodFailurePolicy"), ("backoffLimitPerIndex", ""))
 _IMMUTABLE_LAST = (("managedBy", ""), ("successPolicy", "SuccessPolicy"))
+_PODS_STAY = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
+    "propagationPolicy=Orphan to suppress this warning"
+)
 _LABELS_OF_JOBS = ("controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name")
 
 
@@ -351,6 +356,8 @@ RESOURCES: Final = (
         strategy=Strategy(
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             has_generation=True,
+            garbage_collection=GarbageCollectionPolicy.ORPHAN_DEPENDENTS,
+            delete_warning=_PODS_STAY,
             fields={"status.successful": SelectableField(("status.succeeded",), zero="0")},
             defaults=(_default_job,),
             prepares=(prepare_template, _prepare_job),

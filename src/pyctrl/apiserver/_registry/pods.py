@@ -141,7 +141,6 @@ RESOURCES: Final = (
         kind="PodTemplate",
         strategy=Strategy(
             has_generation=True,
-            allows_create_on_update=True,
             returns_deleted_object=True,
             on_update=(MetadataCheck.CHANGE,),
             defaults=(_default_pod_template,),

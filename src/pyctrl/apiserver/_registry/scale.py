@@ -10,14 +10,13 @@ from pyctrl._validation import names
 from pyctrl.api import LabelSelector
 from pyctrl.apiserver._admission import UPDATE, Attributes
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
-from pyctrl.apiserver._endpoints.backend import check_name_and_namespace, metadata_of
+from pyctrl.apiserver._endpoints.backend import check_name_and_namespace
 from pyctrl.apiserver._endpoints.response_writers import value_response
 from pyctrl.apiserver._endpoints.typed_bodies import SCALE, decode_subresource_body, decode_subresource_object
 from pyctrl.apiserver._endpoints.update import UpdatedObject
 from pyctrl.apiserver._errors import (
     Response,
     UndecodableBody,
-    bad_request,
     conflict,
     internal_error,
     invalid,
@@ -111,11 +110,7 @@ class ScaleREST:
 
     def _configuration(self, request: ResourceRequest) -> dict[str, Any]:
         """Decode and check the body of an apply."""
-        patch = decode_apply(request)
-        if (patch.get("kind"), patch.get("apiVersion")) != (SCALE.kind, API_VERSION):
-            raise bad_request(f"invalid object type: {patch.get('apiVersion', '')}, Kind={patch.get('kind', '')}")
-        if metadata_of(patch, request.resource).get("managedFields"):
-            raise bad_request("metadata.managedFields must be nil")
+        patch = decode_apply(request, SCALE)
         check_configuration(patch, self._type)
         return patch
 

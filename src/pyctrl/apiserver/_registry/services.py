@@ -60,7 +60,7 @@ def _default_service(obj: Object) -> None:
         set_missing(spec, internalTrafficPolicy="Cluster")
     for entry in obj["status"]["loadBalancer"].get("ingress") or ():
         if entry.get("ip"):
-            set_defaults(entry, ipMode="VIP")
+            set_missing(entry, ipMode="VIP")
 
 
 def _prepare_service(new: Object, old: Object | None) -> None:

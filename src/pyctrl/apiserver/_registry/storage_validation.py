@@ -18,7 +18,7 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._meta.validation import validate_selector
 from pyctrl.apiserver._registry._pods.volume_sources import csi_driver_name
-from pyctrl.apiserver._registry.field_validation import NEGATIVE, invalid_name, not_negative, text_of
+from pyctrl.apiserver._registry.field_validation import NEGATIVE, in_range, invalid_name, not_negative, text_of
 from pyctrl.apiserver._registry.go_structs import go_struct, go_value
 from pyctrl.apiserver._registry.pod_templates import shown_selector
 from pyctrl.apiserver._registry.strategy import Object
@@ -27,6 +27,7 @@ from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = [
     "validate_attachment",
+    "validate_attachment_status",
     "validate_attributes_class",
     "validate_capacity",
     "validate_csi_driver",
@@ -111,6 +112,15 @@ def validate_attributes_class(new: Object, old: Object | None) -> _Errors:
                 yield field_forbidden(key, f"updates to {key} are forbidden.")
     yield from _provisioner(new, "driverName")
     yield from _parameters(new, allow_empty=False)
+
+
+def validate_attachment_status(new: Object, _old: Object | None) -> _Errors:
+    """Check the codes of the errors of a VolumeAttachment."""
+    status = new.get("status") or {}
+    for key in ("attachError", "detachError"):
+        code = (status.get(key) or {}).get("errorCode")
+        if code is not None:
+            yield from in_range(code, 0, 2**31 - 1, f"status.{key}.errorCode")
 
 
 def validate_attachment(new: Object, old: Object | None) -> _Errors:

@@ -16,6 +16,7 @@ from pyctrl.apiserver._schema.defaulting import set_defaults
 if TYPE_CHECKING:
     from pyctrl.apiserver._registry.storage_validation import (
         validate_attachment,
+        validate_attachment_status,
         validate_attributes_class,
         validate_capacity,
         validate_csi_driver,
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     )
 else:  # imported with the first object
     validate_attachment = lazy_function("pyctrl.apiserver._registry.storage_validation", "validate_attachment")
+    validate_attachment_status = lazy_function(
+        "pyctrl.apiserver._registry.storage_validation", "validate_attachment_status"
+    )
     validate_attributes_class = lazy_function(
         "pyctrl.apiserver._registry.storage_validation", "validate_attributes_class"
     )
@@ -174,7 +178,7 @@ RESOURCES: Final = (
             returns_deleted_object=True,
             defaults=(_default_attachment,),
             validates=(validate_attachment,),
-            validates_status=(),
+            validates_status=(validate_attachment_status,),
         ),
         cells=_attachment_cells,
     ),
@@ -184,7 +188,6 @@ RESOURCES: Final = (
         strategy=Strategy(
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             allows_unconditional_update=False,
-            returns_deleted_object=True,
             validates=(validate_capacity,),
         ),
     ),

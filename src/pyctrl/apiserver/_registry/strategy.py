@@ -10,13 +10,13 @@ import msgspec
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError
 from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy, GarbageCollectionPolicy
 from pyctrl.apiserver._schema.field_paths import value_at
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._fieldmanager.fieldset import FieldSet
-    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
     from pyctrl.apiserver._storage.storage import WatchCacheEvent
 
 __all__ = ["Object", "SelectableField", "Strategy", "SubresourceStrategy", "fields_at", "generation_differs"]
@@ -95,6 +95,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     warns: _Warn | None = None
     warns_on_update: Callable[[Object, Object], bool] = lambda _new, _old: True
     deletion: DeletionStrategy | None = None  # None: a deleted object is removed at once unless it has finalizers
+    garbage_collection: GarbageCollectionPolicy = GarbageCollectionPolicy.DELETE_DEPENDENTS
+    delete_warning: str = ""  # about a delete without a propagation policy
     allocates: tuple[_Prepare, ...] = ()  # after validation
     observes: Callable[[WatchCacheEvent], None] | None = None  # called for each change of the stored objects
     #: Subresources that write a part of the object. That of the status runs after what holds for every status.

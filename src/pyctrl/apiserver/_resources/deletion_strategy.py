@@ -12,7 +12,7 @@ from pyctrl._clock import now
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["DeletionOutcome", "DeletionStrategy", "mark_deleted"]
+__all__ = ["DeletionOutcome", "DeletionStrategy", "GarbageCollectionPolicy", "mark_deleted"]
 
 
 class DeletionOutcome(Enum):
@@ -22,6 +22,14 @@ class DeletionOutcome(Enum):
     MARKED = "marked"  # written with a deletionTimestamp, removed later
     MARKED_AND_GONE = "marked and gone"  # written, then removed: a pod without a grace period
     UNCHANGED = "unchanged"  # it was marked before
+
+
+class GarbageCollectionPolicy(Enum):
+    """What happens to the dependents of a deleted object without a propagation policy or a finalizer for one."""
+
+    UNSUPPORTED = "Unsupported"  # a propagation policy has no effect either
+    ORPHAN_DEPENDENTS = "OrphanDependents"
+    DELETE_DEPENDENTS = "DeleteDependents"
 
 
 class DeletionStrategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
+    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy, GarbageCollectionPolicy
     from pyctrl.apiserver._resources.resource_storage import ResourceStorage
     from pyctrl.apiserver._user import User
 
@@ -77,6 +77,8 @@ class ResourceType(Protocol):
     rest: Mapping[str, RESTFactory]  # the handlers of subresources by name
     rest_storage: ResourceStorage | None  # None: the storage of the server
     deletion: DeletionStrategy | None  # None: a deleted object is removed at once unless it has finalizers
+    garbage_collection: GarbageCollectionPolicy
+    delete_warning: str  # about a delete without a propagation policy, or ""
 
     @property
     def api_version(self) -> str: ...

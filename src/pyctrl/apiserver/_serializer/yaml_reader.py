@@ -13,7 +13,7 @@ import msgspec
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["read_yaml", "read_yaml_documents", "read_yaml_nodes"]
+__all__ = ["add_go_resolvers", "read_yaml", "read_yaml_documents", "read_yaml_nodes"]
 
 ALIAS_LIMIT = 400_000  # nodes that aliases may expand to; go-yaml's threshold for excessive aliasing
 QUICK_DEPTH = 1_000  # levels that libyaml may compose
@@ -177,20 +177,25 @@ def _loader(*, quick: bool = False) -> type[Any]:
                     self.duplicates.append(f'line {key.start_mark.line + 1}: key "{name}" already set in map')
                 seen.add(name)
 
-    Loader.yaml_implicit_resolvers = {}  # without PyYAML's resolvers
-    words = "y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"
-    resolver = Loader.add_implicit_resolver
-    resolver("tag:yaml.org,2002:bool", re.compile(f"^(?:{words})$"), list("yYnNtTfFoO"))
-    resolver("tag:yaml.org,2002:int", _INTEGER, list("-+0123456789"))
-    resolver("tag:yaml.org,2002:float", re.compile(_FLOAT), list("-+0123456789."))
-    resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
-    resolver("tag:yaml.org,2002:merge", re.compile(r"^(?:<<)$"), ["<"])
+    add_go_resolvers(Loader)
     Loader.add_constructor("tag:yaml.org,2002:bool", _construct_bool)
     Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
     Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
     Loader.add_constructor("tag:yaml.org,2002:timestamp", _construct_timestamp)
     Loader.add_constructor(None, _construct_unknown)
     return Loader
+
+
+def add_go_resolvers(target: type[yaml.SafeLoader | yaml.SafeDumper]) -> None:
+    """Let a loader or dumper take the type of a plain scalar as go-yaml does, without PyYAML's resolvers."""
+    target.yaml_implicit_resolvers = {}
+    words = "y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"
+    resolver = target.add_implicit_resolver
+    resolver("tag:yaml.org,2002:bool", re.compile(f"^(?:{words})$"), list("yYnNtTfFoO"))
+    resolver("tag:yaml.org,2002:int", _INTEGER, list("-+0123456789"))
+    resolver("tag:yaml.org,2002:float", re.compile(_FLOAT), list("-+0123456789."))
+    resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
+    resolver("tag:yaml.org,2002:merge", re.compile(r"^(?:<<)$"), ["<"])
 
 
 _INTEGER = re.compile(r"^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)$")

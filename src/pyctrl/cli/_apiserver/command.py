@@ -77,6 +77,7 @@ def apiserver(
     disable_admission_plugins: Annotated[
         tuple[str, ...], Parameter(group=USERS, metavar="NAME[,NAME]", converter=plugin_names)
     ] = (),
+    admission_control_config_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
     webhooks: WebhookFlags = WebhookFlags(),  # noqa: B008 (a value)
     front_proxy: FrontProxyFlags = FrontProxyFlags(),  # noqa: B008 (a value)
     apply: Annotated[tuple[Path, ...], Parameter(name=("--apply", "--load"), group=CONTENT, metavar="FILE|DIR")] = (),
@@ -139,6 +140,8 @@ def apiserver(
         repeated.
     disable_admission_plugins
         Disable admission plugins that are on by default. May be repeated.
+    admission_control_config_file
+        An AdmissionConfiguration, with the configurations of PodSecurity and EventRateLimit.
     apply
         Apply these objects at start: CRDs first, then namespaces. May be repeated.
     controllers
@@ -187,6 +190,7 @@ def apiserver(
         authorization_mode=authorization_mode,
         enable_admission_plugins=enable_admission_plugins,
         disable_admission_plugins=disable_admission_plugins,
+        admission_control_config_file=admission_control_config_file,
         webhooks=webhooks,
         front_proxy=front_proxy,
         load=apply,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pyctrl._log import configure_logging
 from pyctrl.apiserver import (
+    AdmissionConfiguration,
     AdmissionPluginName,
     ApiServer,
     AuditLevel,
@@ -31,6 +32,7 @@ from pyctrl.apiserver import (
     serve,
     serve_kubelet,
 )
+from pyctrl.cli._admission_configuration_file import read_admission_configuration
 from pyctrl.cli._apiserver.flags import WebhookFlags
 from pyctrl.cli._apiserver.front_proxy import FrontProxyFlags
 from pyctrl.cli._audit_policy_file import read_audit_policy
@@ -68,6 +70,7 @@ class ApiServerRunner:
     authorization_mode: tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...] | None
     enable_admission_plugins: tuple[str, ...]
     disable_admission_plugins: tuple[str, ...]
+    admission_control_config_file: Path | None
     webhooks: WebhookFlags
     front_proxy: FrontProxyFlags
     load: tuple[Path, ...]
@@ -160,9 +163,11 @@ class ApiServerRunner:
         return stack.enter_context(SQLiteBackend(self.data / STATE, fsync=self.fsync))
 
     def _server(self, tokens: dict[str, User] | None, audit: AuditLog | None, backend: Backend | None) -> ApiServer:
+        file = self.admission_control_config_file
+        configuration = AdmissionConfiguration() if file is None else read_admission_configuration(file)
         authentication, authorization = self.webhooks.authentication(), self.webhooks.authorization()
         try:
-            enabled_plugins(self.enable_admission_plugins, self.disable_admission_plugins)
+            configuration.check(enabled_plugins(self.enable_admission_plugins, self.disable_admission_plugins))
         except ValueError as error:
             raise CommandFailed(str(error)) from error
         try:
@@ -174,6 +179,7 @@ class ApiServerRunner:
                 audit=audit,
                 enable_admission_plugins=cast("tuple[AdmissionPluginName, ...]", self.enable_admission_plugins),
                 disable_admission_plugins=cast("tuple[AdmissionPluginName, ...]", self.disable_admission_plugins),
+                admission_configuration=configuration,
                 backend=backend,
                 history=self.history,
             )

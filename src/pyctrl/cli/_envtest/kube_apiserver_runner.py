@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from pyctrl._go.durations import parse_duration
 from pyctrl.apiserver import (
     NOT_IMPLEMENTED_PLUGINS,
+    AdmissionConfiguration,
     AdmissionPluginName,
     ApiServer,
     AuditLog,
@@ -28,6 +29,7 @@ from pyctrl.apiserver import (
     serve,
     serving_context,
 )
+from pyctrl.cli._admission_configuration_file import read_admission_configuration
 from pyctrl.cli._audit_policy_file import read_audit_policy
 from pyctrl.cli._envtest.front_proxy import FRONT_PROXY_FLAGS, authentication_info, proxy_client
 from pyctrl.cli._envtest.kube_apiserver import ALL_CONTROLLERS, CONTROLLERS, KUBELET, POD_SCRIPT
@@ -52,6 +54,7 @@ _APPLIED = frozenset(
     (
         "anonymous-auth",
         "audit-log-format",
+        "admission-control-config-file",
         "audit-log-path",
         "audit-policy-file",
         "authentication-token-webhook-cache-ttl",
@@ -188,6 +191,7 @@ class KubeAPIServerRunner:
                 audit=self._audit_log(stack),
                 enable_admission_plugins=self._plugins("enable-admission-plugins"),
                 disable_admission_plugins=self._plugins("disable-admission-plugins"),
+                admission_configuration=self._admission_configuration(),
                 anonymous_auth=self._flags.flag("anonymous-auth", default=True),
             )
         except ValueError as error:
@@ -289,6 +293,10 @@ class KubeAPIServerRunner:
                     f"kube-apiserver: the admission plugin {name} has no effect on pyctrl's API server", file=sys.stderr
                 )
         return tuple(name for name in known if name in names and name not in NOT_IMPLEMENTED_PLUGINS)
+
+    def _admission_configuration(self) -> AdmissionConfiguration | None:
+        path = self._flags.text("admission-control-config-file")
+        return read_admission_configuration(Path(path)) if path else None
 
     # -- certificates ------------------------------------------------------------------------------------------
 

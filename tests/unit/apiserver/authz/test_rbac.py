@@ -61,7 +61,7 @@ def test_a_missing_role_is_named_in_the_refusal(ask: Guarded) -> None:
 def test_what_a_rule_reaches(ask: Guarded, rule: dict[str, Any], method: str, path: str, code: int) -> None:
     """Rules are matched by subresource, name and verb; an allowed request of a missing object is a 404."""
     ask.grant("some", {"apiGroups": [""], **rule})
-    body: dict[str, Any] | None = {} if method == "POST" else None
+    body = {"metadata": {"name": "a"}} if method == "POST" else None
     assert ask(method, f"/api/v1/namespaces/default/{path}", body, headers=ask.as_("jane"))[0] == code
 
 

@@ -29,3 +29,12 @@ def test_creating_needs_a_living_namespace(ask: Asker) -> None:
     code, status = ask("POST", path, {"metadata": {"name": "b"}})
     assert (code, status["details"]["causes"][0]["reason"]) == (403, "NamespaceTerminating")
     assert ask("POST", "/api/v1/namespaces/none/configmaps", {"metadata": {"name": "b"}})[0] == 404
+
+
+def test_a_name_is_taken_until_its_object_is_removed(ask: Asker) -> None:
+    """The conflict with an object that is being deleted says so."""
+    ask.make("a", finalizers=["x.io/f"])
+    assert ask("POST", CONFIGMAPS, {"metadata": {"name": "a"}})[1]["message"] == 'configmaps "a" already exists'
+    ask("DELETE", f"{CONFIGMAPS}/a")
+    message = ask("POST", CONFIGMAPS, {"metadata": {"name": "a"}})[1]["message"]
+    assert message == 'object is being deleted: configmaps "a" already exists'

@@ -60,3 +60,35 @@ def test_a_write_during_the_grace_period_does_not_remove_a_pod(ask: Asker) -> No
     assert ask("GET", f"{PODS}/p")[0] == 200
     ask("DELETE", f"{PODS}/p", {"gracePeriodSeconds": 0})
     assert ask("GET", f"{PODS}/p")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("options", "finalizers", "has_warning"),
+    [
+        ({}, ["orphan"], True),
+        ({"propagationPolicy": "Orphan"}, ["orphan"], False),
+        ({"propagationPolicy": "Background"}, None, False),
+        ({"orphanDependents": False}, None, False),
+    ],
+)
+def test_a_job_leaves_its_pods(
+    ask: Asker, options: dict[str, object], finalizers: list[str] | None, has_warning: bool
+) -> None:
+    """A delete of a Job orphans its pods unless the client wants something else, and warns about that, as upstream."""
+    jobs = "/apis/batch/v1/namespaces/default/jobs"
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    ask("POST", jobs, {"metadata": {"name": "j"}, "spec": {"template": template}})
+    answer = ask.answer("DELETE", f"{jobs}/j", options)
+    found = ask("GET", f"{jobs}/j")[1]
+    assert found.get("metadata", {}).get("finalizers") == finalizers
+    warnings = [value for name, value in answer.headers if name == "Warning"]
+    assert [("preserved by default" in each) for each in warnings] == [True] * has_warning
+
+
+@pytest.mark.parametrize(("field", "name"), [("uid", "UID"), ("resourceVersion", "ResourceVersion")])
+def test_preconditions_of_a_namespace_have_their_own_message(ask: Asker, field: str, name: str) -> None:
+    """The handlers of namespaces and definitions check preconditions themselves, and word the conflict so."""
+    ask("POST", "/api/v1/namespaces", {"metadata": {"name": "n"}})
+    code, status = ask("DELETE", "/api/v1/namespaces/n", {"preconditions": {field: "1"}})
+    why = f"Precondition failed: {name} in precondition: 1, {name} in object meta: "
+    assert (code, status["details"]["kind"], why in status["message"]) == (409, "namespaces", True)

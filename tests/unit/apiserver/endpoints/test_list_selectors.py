@@ -52,3 +52,24 @@ def test_a_field_that_cannot_be_selected_is_refused(ask: Asker) -> None:
     assert ask("GET", "/api/v1/pods", fieldSelector="spec.hostname=x")[1]["message"] == (
         "field label not supported: spec.hostname"
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/apis/batch/v1/jobs", 'field label "x" not supported for Job'),
+        (
+            "/apis/resource.k8s.io/v1/resourceslices",
+            "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: x",
+        ),
+        (
+            "/apis/apps/v1/replicasets",
+            '"x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+        ),
+        ("/api/v1/pods", "field label not supported: x"),
+    ],
+)
+def test_an_unknown_field_is_refused_in_the_words_of_its_kind(ask: Asker, path: str, message: str) -> None:
+    """Kinds with fields of their own have different messages."""
+    code, status = ask("GET", path, fieldSelector="x=1")
+    assert (code, message in status["message"]) == (400, True), status["message"]

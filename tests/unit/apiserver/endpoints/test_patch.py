@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 
 
@@ -25,3 +27,21 @@ async def test_an_apply_that_changes_nothing_keeps_the_version(ask: Asker) -> No
     assert code == 201
     await asyncio.sleep(2)
     assert ask("PATCH", f"{CONFIGMAPS}/a", applied, headers=APPLY, fieldManager="m") == (200, first)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"kind": "ConfigMap"}, "invalid object type: /, Kind=ConfigMap"),
+        ({"apiVersion": "apps/v1", "kind": "ConfigMap"}, "invalid object type: apps/v1, Kind=ConfigMap"),
+        ({"apiVersion": "v1", "kind": "Secret"}, "invalid object type: /v1, Kind=Secret"),
+        (
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"managedFields": []}},
+            "metadata.managedFields must be nil",
+        ),
+    ],
+)
+def test_an_apply_names_its_kind(ask: Asker, body: dict[str, object], message: str) -> None:
+    """An apply without its group, version and kind, or with managed fields, is refused."""
+    code, status = ask("PATCH", f"{CONFIGMAPS}/a", body, headers=APPLY, fieldManager="me")
+    assert (code, status["message"]) == (400, message)

@@ -68,6 +68,18 @@ def test_a_port_that_is_taken(run: Run) -> None:
             ["--audit", "a", "--audit-policy-file", "/dev/null"],
             "--audit-policy-file /dev/null: failed decoding: expected an object of kind Policy",
         ),
+        (
+            ["--admission-control-config-file", "no/such"],
+            "--admission-control-config-file: no/such: No such file or directory",
+        ),
+        (
+            ["--admission-control-config-file", "/dev/null"],
+            "--admission-control-config-file /dev/null: expected an object of kind AdmissionConfiguration",
+        ),
+        (
+            ["--enable-admission-plugins", "EventRateLimit"],
+            'couldn\'t init admission plugin "EventRateLimit": limits: Invalid value: null: must not be empty',
+        ),
         (["--audit", "no/such/file"], "--audit no/such/file: No such file or directory"),
         (["--write-kubeconfig", "/"], "--write-kubeconfig /: Is a directory"),
         (["--bind-address", "192.0.2.1"], "cannot listen on 192.0.2.1 port 0"),

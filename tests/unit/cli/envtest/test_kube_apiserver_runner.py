@@ -59,7 +59,7 @@ def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
         "--oidc-issuer-url=https://issuer.example",
         "--service-cluster-ip-range=10.9.0.0/16,fd00::/108",
         "--service-node-port-range=20000+10",
-        "--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
+        "--enable-admission-plugins=NodeRestriction,ImagePolicyWebhook,OwnerReferencesPermissionEnforcement",
     ]
     with listening(assets / "kube-apiserver", flags, port) as served:
         assert (tmp_path / "certs" / "apiserver.key").stat().st_mode & 0o077 == 0
@@ -73,7 +73,7 @@ def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
     assert ended.err == (
         "kube-apiserver: --oidc-issuer-url has no effect on pyctrl's API server\n"
         "kube-apiserver: --authorization-mode Node has no effect on pyctrl's API server\n"
-        "kube-apiserver: the admission plugin NodeRestriction has no effect on pyctrl's API server\n"
+        "kube-apiserver: the admission plugin ImagePolicyWebhook has no effect on pyctrl's API server\n"
     )
 
 

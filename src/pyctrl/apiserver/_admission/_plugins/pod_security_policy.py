@@ -9,14 +9,25 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pyctrl.apiserver._errors import FieldError, invalid_value
 
-__all__ = ["LATEST", "PREFIX", "PRIVILEGED", "Level", "LevelVersion", "Policy", "policy_to_evaluate"]
+__all__ = [
+    "LATEST",
+    "LEVELS",
+    "PREFIX",
+    "PRIVILEGED",
+    "Level",
+    "LevelVersion",
+    "Policy",
+    "find_level",
+    "find_version",
+    "policy_to_evaluate",
+]
 
 
 PREFIX: Final = "pod-security.kubernetes.io/"
 LATEST: Final = 1_000_000  # the minor version of `latest`, newer than all others
 
 Level: TypeAlias = Literal["privileged", "baseline", "restricted"]
-_LEVELS: Final[tuple[Level, ...]] = ("privileged", "baseline", "restricted")  # from least to most strict
+LEVELS: Final[tuple[Level, ...]] = ("privileged", "baseline", "restricted")  # from least to most strict
 _VERSION: Final = re.compile(r"v1\.([0-9]|[1-9][0-9]*)")
 _MAX_DIGITS: Final = 18  # more do not fit Go's int
 
@@ -32,7 +43,7 @@ class LevelVersion(NamedTuple):
 
     def is_stricter_than(self, other: LevelVersion) -> bool:
         """Compare the levels."""
-        return _LEVELS.index(self.level) > _LEVELS.index(other.level)
+        return LEVELS.index(self.level) > LEVELS.index(other.level)
 
     def is_equivalent(self, other: LevelVersion) -> bool:
         """Return whether both allow the same pods: versions of `privileged` do not differ."""
@@ -70,7 +81,7 @@ def policy_to_evaluate(labels: Mapping[str, str], defaults: Policy) -> tuple[Pol
     enforce = _mode(labels, "enforce", defaults.enforce, "restricted", errors)
     audit = _mode(labels, "audit", defaults.audit, "privileged", errors)
     warn = _mode(labels, "warn", defaults.warn, "privileged", errors)
-    is_set = labels.get(f"{PREFIX}enforce") in _LEVELS and f"{PREFIX}warn" not in labels
+    is_set = labels.get(f"{PREFIX}enforce") in LEVELS and f"{PREFIX}warn" not in labels
     if is_set and enforce.is_stricter_than(warn):
         version = warn.version if f"{PREFIX}warn-version" in labels else enforce.version
         warn = LevelVersion(enforce.level, version)
@@ -84,7 +95,7 @@ def _mode(
     if (given := labels.get(f"{PREFIX}{mode}")) is not None:
         found = find_level(given)
         if found is None:
-            errors.append(_invalid(mode, given, f"must be one of {', '.join(_LEVELS)}"))
+            errors.append(_invalid(mode, given, f"must be one of {', '.join(LEVELS)}"))
         level = found or otherwise
     if (given := labels.get(f"{PREFIX}{mode}-version")) is not None:
         minor = find_version(given)
@@ -96,7 +107,7 @@ def _mode(
 
 def find_level(text: str) -> Level | None:
     """Return a level; None for another text."""
-    return next((level for level in _LEVELS if level == text), None)
+    return next((level for level in LEVELS if level == text), None)
 
 
 def find_version(text: str) -> int | None:
