@@ -29,7 +29,7 @@ from pyctrl.apiserver._extension.registry import ExtensionResourceRegistry
 from pyctrl.apiserver._extension.subresource_functions import SubresourceFunctions
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.audit_policy import AuditLevel, AuditPolicy
-from pyctrl.apiserver._http.server import serve
+from pyctrl.apiserver._http.server import serve, serve_kubelet
 from pyctrl.apiserver._kubelet import (
     ContainerStreams,
     ExecHandler,
@@ -125,6 +125,7 @@ __all__ = [
     "read_token_file",
     "read_yaml_nodes",
     "serve",
+    "serve_kubelet",
     "serving_context",
     "user_headers",
 ]

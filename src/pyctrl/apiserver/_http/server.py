@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._server import ApiServer
 
-__all__ = ["serve"]
+__all__ = ["serve", "serve_kubelet"]
+
+TLS: TypeAlias = ssl.SSLContext | Callable[[], ssl.SSLContext]
 
 CLOSE_TIMEOUT = timedelta(seconds=1)  # for requests that are in progress when serving ends
 HANDSHAKE_SECONDS = 32.0  # after which kube-apiserver closes a silent connection
@@ -45,7 +47,7 @@ async def serve(
     server: ApiServer,
     host: str = "127.0.0.1",
     port: int = 0,
-    tls: ssl.SSLContext | Callable[[], ssl.SSLContext] | None = None,
+    tls: TLS | None = None,
     *,
     user: User | None = None,
     allowed_hosts: Collection[str] = (),
@@ -65,7 +67,48 @@ async def serve(
     Raises:
         OSError: The address does not exist, or the port is in use.
     """
-    http = _HTTPServer(server, user, CrossOriginProtection((host, *allowed_hosts)) if tls is None else None)
+    async with server.running(), _listening(server.handle, host, port, tls, user, allowed_hosts) as url:
+        with renewed_identity(server.storage):
+            yield url
+
+
+@asynccontextmanager
+async def serve_kubelet(
+    server: ApiServer, node: str, host: str = "127.0.0.1", port: int = 10250, tls: TLS | None = None
+) -> AsyncIterator[str]:
+    """Serve the API of the kubelet of a simulated node until the block ends, and yield the URL.
+
+    The API server authenticates the users, who need the permission for ``nodes/proxy``.
+
+    Raises:
+        OSError: The address does not exist, or the port is in use.
+    """
+
+    async def handle(
+        method: str,
+        path: str,
+        query: Sequence[tuple[str, str]],
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        peer: Peer | None = None,
+    ) -> Response:
+        return await server.handle(method, f"/api/v1/nodes/{node}/proxy{path}", query, headers, body, peer=peer)
+
+    async with _listening(handle, host, port, tls) as url:
+        yield url
+
+
+@asynccontextmanager
+async def _listening(
+    handle: _Handle,
+    host: str,
+    port: int,
+    tls: TLS | None,
+    user: User | None = None,
+    allowed_hosts: Collection[str] = (),
+) -> AsyncIterator[str]:
+    http = _HTTPServer(handle, user, CrossOriginProtection((host, *allowed_hosts)) if tls is None else None)
 
     async def connect(accepted: socket.socket) -> None:
         await asyncio.get_running_loop().connect_accepted_socket(
@@ -77,10 +120,8 @@ async def serve(
         )
 
     try:
-        listener = Listener("API server", connect)
-        async with server.running(), listener.listening(host, port, backlog=BACKLOG) as bound:
-            with renewed_identity(server.storage):
-                yield f"{'https' if tls else 'http'}://{_reachable(host)}:{bound}"
+        async with Listener("API server", connect).listening(host, port, backlog=BACKLOG) as bound:
+            yield f"{'https' if tls else 'http'}://{_reachable(host)}:{bound}"
     finally:
         await http.end()
 
@@ -92,11 +133,26 @@ def _reachable(host: str) -> str:
     return f"[{'::1' if host == '::' else host}]" if ":" in host else host
 
 
+class _Handle(Protocol):
+    """Handles requests, as `ApiServer.handle`."""
+
+    def __call__(
+        self,
+        method: str,
+        path: str,
+        query: Sequence[tuple[str, str]],
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        peer: Peer | None = None,
+    ) -> Awaitable[Response]: ...
+
+
 class _HTTPServer:
     """The connections of one listener, and the headers and layout that HTTP adds to responses."""
 
-    def __init__(self, server: ApiServer, user: User | None, protection: CrossOriginProtection | None = None) -> None:
-        self._server = server
+    def __init__(self, handle: _Handle, user: User | None, protection: CrossOriginProtection | None = None) -> None:
+        self._handle_request = handle
         self._user = user
         self._protection = protection  # None with TLS
         self._random = Random()
@@ -136,7 +192,7 @@ class _HTTPServer:
             headers = Headers((*headers.pairs, ("Audit-Id", audit_id)))
         if self._user is not None and peer.user is None and "authorization" not in headers:
             peer = peer._replace(user=self._user)
-        response = await self._server.handle(head.method, head.path, head.parameters(), headers, body, peer=peer)
+        response = await self._handle_request(head.method, head.path, head.parameters(), headers, body, peer=peer)
         formatted = response.body
         if isinstance(formatted, bytes) and not response.is_verbatim:
             formatted = _format(formatted, head)

@@ -84,6 +84,9 @@ def apiserver(
     controllers: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
     controller_name: Annotated[tuple[str, ...], Parameter(group=CONTENT, metavar="NAME")] = (),
     kubelet: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
+    kubelet_port: Annotated[
+        int | None, Parameter(group=CONTENT, metavar="PORT", validator=Number(gte=0, lte=65535))
+    ] = None,
     pod_start_seconds: Annotated[
         float, Parameter(group=CONTENT, metavar="SECONDS", validator=Number(gte=0))
     ] = START_SECONDS,
@@ -147,6 +150,8 @@ def apiserver(
         Run this controller, by kube-controller-manager's name, and no others. May be repeated.
     kubelet
         Run pods on a simulated node. No container is started.
+    kubelet_port
+        Also serve the API of the node's kubelet at this port, usually 10250. It is always below the proxy of the node.
     pod_start_seconds
         How long a pod stays Pending before it is bound to the node.
     pod_script
@@ -192,6 +197,7 @@ def apiserver(
         controllers=controllers,
         controller_name=controller_name,
         kubelet=kubelet,
+        kubelet_port=kubelet_port,
         pod_start_seconds=pod_start_seconds,
         pod_script=pod_script,
         data=data,

@@ -8,8 +8,8 @@ import gc
 import os
 import resource
 import sys
-from collections.abc import Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from io import FileIO
 from ipaddress import ip_address
@@ -30,6 +30,7 @@ from pyctrl.apiserver import (
     enabled_plugins,
     read_token_file,
     serve,
+    serve_kubelet,
 )
 from pyctrl.cli._admission_configuration_file import read_admission_configuration
 from pyctrl.cli._apiserver.flags import WebhookFlags
@@ -49,6 +50,7 @@ __all__ = ["ApiServerRunner"]
 
 STATE = "state.db"
 ADMINISTRATORS = "system:masters"
+NODE = "node-1"  # the simulated node of the cluster
 ADMIN = User(name="kubernetes-admin", groups=(ADMINISTRATORS,))
 
 
@@ -75,6 +77,7 @@ class ApiServerRunner:
     controllers: bool
     controller_name: tuple[str, ...]
     kubelet: bool
+    kubelet_port: int | None
     pod_script: str | None
     pod_start_seconds: float
     data: Path | None
@@ -221,15 +224,25 @@ class ApiServerRunner:
     async def _listen(self, stack: AsyncExitStack, server: ApiServer, authority: CertificateAuthority | None) -> str:
         client_ca = _read_file("--client-ca-file", self.client_ca_file) if self.client_ca_file is not None else b""
         tls = authority.server_context([self.bind_address], client_ca=client_ca) if authority is not None else None
+        if self.kubelet_port is not None:
+            kubelet = serve_kubelet(server, NODE, self.bind_address, self.kubelet_port, tls)
+            with self._listen_errors("--kubelet-port", self.kubelet_port):
+                await stack.enter_async_context(kubelet)
         if authority is not None:
             self.front_proxy.publish(server, authority.certificate + client_ca, self.cert_dir or self.data)
-        try:
+        with self._listen_errors("--port", self.port):
             serving = serve(server, self.bind_address, self.port, tls, allowed_hosts=self.allowed_host)
             return await stack.enter_async_context(serving)
+
+    @contextmanager
+    def _listen_errors(self, flag: str, port: int) -> Iterator[None]:
+        """Raise CommandFailed for an address at which the server cannot listen."""
+        try:
+            yield
         except OSError as error:
-            where = f"{self.bind_address} port {self.port}"
+            where = f"{self.bind_address} port {port}"
             if error.errno == errno.EADDRINUSE:
-                raise CommandFailed(f"{where} is in use by another program; --port 0 picks a free one") from error
+                raise CommandFailed(f"{where} is in use by another program; {flag} 0 picks a free one") from error
             raise CommandFailed(f"cannot listen on {where}: {error.strerror}") from error
 
 

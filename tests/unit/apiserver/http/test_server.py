@@ -12,7 +12,8 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from pyctrl.apiserver import ProxyRequest, Response, Upgrade, UpgradedConnection, serve
+from pyctrl.apiserver import ProxyRequest, Response, Upgrade, UpgradedConnection, serve, serve_kubelet
+from pyctrl.cluster import Cluster
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
 from tests.unit.apiserver.aggregator._remote import HOST, PATH, Remote, extended, until_available
 from tests.unit.client._authority import Authority
@@ -39,6 +40,16 @@ async def test_objects_go_in_and_come_out(http: aiohttp.ClientSession) -> None:
     async with http.get(f"{CONFIGMAPS}/a") as answer:
         assert (answer.content_type, (await answer.json())["data"]) == ("application/json", {"k": "v"})
     async with http.get(f"{CONFIGMAPS}/none") as answer:
+        assert (answer.status, (await answer.json())["reason"]) == (404, "NotFound")
+
+
+async def test_a_kubelet_is_served_at_a_port_of_its_own(ask: Asker) -> None:
+    """With the users of the API server; a node without a kubelet cannot be reached."""
+    async with Cluster(kubelet=True) as cluster, serve_kubelet(cluster.server, "node-1", port=0) as url:
+        token = {"Authorization": f"Bearer {cluster.server.loopback_token}"}
+        async with aiohttp.ClientSession(url) as session, session.get("/healthz", headers=token) as answer:
+            assert (answer.status, await answer.text()) == (200, "ok")
+    async with serve_kubelet(ask.server, "none", port=0) as url, aiohttp.request("GET", f"{url}/healthz") as answer:
         assert (answer.status, (await answer.json())["reason"]) == (404, "NotFound")
 
 

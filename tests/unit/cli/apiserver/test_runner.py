@@ -52,8 +52,10 @@ def test_a_port_that_is_taken(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = run("apiserver", *ALONE, "--port", str(port))
+        kubelet = run("apiserver", *ALONE, "--port", "0", "--kubelet-port", str(port))
     assert (told.code, told.out) == (1, "")
     assert told.err == f"pyctrl: 127.0.0.1 port {port} is in use by another program; --port 0 picks a free one\n"
+    assert (kubelet.code, kubelet.err) == (1, told.err.replace("--port", "--kubelet-port"))
 
 
 @pytest.mark.parametrize(
