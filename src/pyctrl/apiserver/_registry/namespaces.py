@@ -24,6 +24,9 @@ from pyctrl.apiserver._schema.defaulting import set_defaults
 __all__ = ["RESOURCES"]
 
 
+_NAME_LABEL = "kubernetes.io/metadata.name"
+
+
 def _prepare_namespace(new: Object, old: Object | None) -> None:
     """Add the finalizer `kubernetes` to the spec of a new namespace, and label the namespace with its name."""
     if old is None:
@@ -31,12 +34,14 @@ def _prepare_namespace(new: Object, old: Object | None) -> None:
         if "kubernetes" not in finalizers:
             finalizers.append("kubernetes")
         new["status"] = {"phase": "Active"}
-    new["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = new["metadata"].get("name", "")
+    new["metadata"].setdefault("labels", {})[_NAME_LABEL] = new["metadata"].get("name", "")  # also of a generated name
 
 
 def _default_namespace(obj: Object) -> None:
-    """Default to an active namespace."""
+    """Default to an active namespace, and label it with its name."""
     set_defaults(obj.setdefault("status", {}), phase="Active")
+    if name := obj["metadata"].get("name"):
+        obj["metadata"].setdefault("labels", {})[_NAME_LABEL] = name
 
 
 def _validate_namespace(new: Object, _old: Object | None) -> Iterator[FieldError]:

@@ -86,7 +86,8 @@ class OpenAPIComponents:
         properties: Mapping[str, JSON] = component.get("properties") or {}
         node.type = component.get("type")
         node.required = tuple(component.get("required", ()))
-        node.atomic = component.get("x-kubernetes-map-type") == "atomic"
+        is_raw = name.endswith("runtime.RawExtension")  # one value, whatever its parts
+        node.atomic = is_raw or component.get("x-kubernetes-map-type") == "atomic"
         node.open = not properties and "additionalProperties" not in component and node.type in (None, "object")
         facts = node.go or GoTypeInfo()
         for key, schema in properties.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl.apiserver._serializer.yaml_reader import add_go_resolvers
@@ -26,7 +25,7 @@ def write_yaml(value: Any) -> bytes:
     """Return the YAML of a JSON value."""
     import yaml  # here: most clients accept JSON
 
-    text: str = yaml.dump(_sorted(value), Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=inf)
+    text: str = yaml.dump(_sorted(value), Dumper=_dumper(), sort_keys=False, allow_unicode=True)
     return text.encode()
 
 

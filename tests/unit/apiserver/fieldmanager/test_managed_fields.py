@@ -12,6 +12,7 @@ from pyctrl.apiserver._fieldmanager.managed_fields import (
     ManagerIdentifier,
     update_managed_fields,
 )
+from tests.unit.apiserver._kit import Asker
 from tests.unit.apiserver._objects import create, deployment
 
 
@@ -139,3 +140,10 @@ def test_a_client_that_sends_no_entries_keeps_those_of_others() -> None:
     _tracked(old, manager="one")
     owned = {entry["manager"]: entry["fieldsV1"] for entry in _tracked(_config({"k": "1", "l": "2"}), old)}
     assert owned == {"one": {"f:data": {".": {}, "f:k": {}}}, "m": {"f:data": {"f:l": {}}}}
+
+
+def test_the_data_of_a_controller_revision_has_one_owner(ask: Asker) -> None:
+    """A raw extension is one field, whatever it has inside."""
+    body = {"metadata": {"name": "r"}, "revision": 1, "data": {"a": {"b": 1}}}
+    made = ask("POST", "/apis/apps/v1/namespaces/default/controllerrevisions", body)[1]
+    assert made["metadata"]["managedFields"][0]["fieldsV1"]["f:data"] == {}

@@ -35,3 +35,14 @@ def test_a_second_delete_does_not_remove_a_namespace_that_has_content(ask: Asker
         code, marked = ask("DELETE", path)
         assert (code, marked["status"]) == (200, {"phase": "Terminating"})
     assert ask("GET", path)[1]["status"] == {"phase": "Terminating"}
+
+
+def test_the_label_with_the_name_belongs_to_the_creator(ask: Asker) -> None:
+    """The label is a default, so that it has the manager of the request, except with a generated name."""
+    made = ask("POST", "/api/v1/namespaces", {"metadata": {"name": "labelled"}})[1]["metadata"]
+    assert made["labels"] == {"kubernetes.io/metadata.name": "labelled"}
+    owned = made["managedFields"][0]["fieldsV1"]["f:metadata"]["f:labels"]
+    assert owned == {".": {}, "f:kubernetes.io/metadata.name": {}}
+    generated = ask("POST", "/api/v1/namespaces", {"metadata": {"generateName": "n-"}})[1]["metadata"]
+    assert generated["labels"] == {"kubernetes.io/metadata.name": generated["name"]}
+    assert "f:labels" not in generated["managedFields"][0]["fieldsV1"]["f:metadata"]

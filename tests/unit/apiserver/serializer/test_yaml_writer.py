@@ -33,7 +33,7 @@ def test_what_is_written_is_read_again(value: object) -> None:
         ({"v": ""}, 'v: ""\n'),
         ({"v": "a: b"}, "v: 'a: b'\n"),
         ({"v": "a\nb\n"}, "v: |\n  a\n  b\n"),
-        ({"v": "word " * 40 + "end"}, f"v: {'word ' * 40}end\n"),
+        ({"v": "word " * 16 + "end"}, f"v: {'word ' * 15}word\n  end\n"),
         ({"v": {}, "w": [], "x": None}, "v: {}\nw: []\nx: null\n"),
         ({"a10": 1, "a2": 2, "Z": 3, ".": 4}, ".: 4\nZ: 3\na2: 2\na10: 1\n"),
         ({"l": [{"y": 1}]}, 'l:\n- "y": 1\n'),
