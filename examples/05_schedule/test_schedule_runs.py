@@ -177,7 +177,7 @@ async def test_a_run_starts_once(cluster: Cluster, client: Client, jobs: Jobs) -
         await sleep_until("01 01:00")
         await wait_for(client, CronJob, KEY, lambda found: found.status.last_schedule_time is not None)
     (job,) = await client.list(Job)
-    await client.delete(job)
+    await client.delete(job, propagation="Background")
     async with operator(cluster, jobs):
         await sleep_until("01 01:59")
         assert await runs(client) == []

@@ -28,7 +28,7 @@ class Thoughtful:
     """An API server that delays its answer to the first Deployment until the test continues."""
 
     def __init__(self, server: ApiServer) -> None:
-        self._server = server
+        self._server, self.storage = server, server.storage
         self.asked = asyncio.Event()
         self.go_on = asyncio.Event()
 

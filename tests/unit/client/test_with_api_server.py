@@ -242,7 +242,7 @@ async def test_status(live: Client) -> None:
     assert made.spec is not None
     made.spec.replicas = 9
 
-    changed = await live.status.patch(made, MergePatch({"status": {"readyReplicas": 1}}))
+    changed = await live.status.patch(made, MergePatch({"status": {"replicas": 1, "readyReplicas": 1}}))
 
     assert changed.status is not None
     assert changed.spec is not None

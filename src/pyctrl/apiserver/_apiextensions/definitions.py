@@ -106,7 +106,7 @@ def _spec(spec: Mapping[str, JSON], stored: Mapping[str, JSON]) -> Iterator[Fiel
         scope = spec.get("scope", "")
         yield not_supported("spec.scope", scope, ("Cluster", "Namespaced")) if scope else required("spec.scope")
     versions = spec["versions"] or []
-    yield from _versions(versions, is_absent=spec["versions"] is None)
+    yield from _versions(versions)
     yield from _validate_names(spec["names"])
     yield from _per_version(versions, "schema", "spec.validation", partial(_schema, stored))
     yield from _per_version(versions, "subresources", "spec.subresources", _subresources)
@@ -127,7 +127,7 @@ def _group(group: str) -> Iterator[FieldError]:
         yield invalid_value("spec.group", group, "should be a domain with at least one dot")
 
 
-def _versions(versions: list[dict[str, JSON]], *, is_absent: bool) -> Iterator[FieldError]:
+def _versions(versions: list[dict[str, JSON]]) -> Iterator[FieldError]:
     shared = _common_fields(versions)
     for index, version in enumerate(versions):
         if (version.get("schema") or {}).get("openAPIV3Schema") is None:
@@ -142,7 +142,7 @@ def _versions(versions: list[dict[str, JSON]], *, is_absent: bool) -> Iterator[F
         yield invalid_value("spec.versions", _as_go(versions, shared), "must contain unique version names")
     if sum(bool(each.get("storage")) for each in versions) != 1:
         why = "must have exactly one version marked as storage version"
-        yield invalid_value("spec.versions", None if is_absent else _as_go(versions, shared), why)
+        yield invalid_value("spec.versions", _as_go(versions, shared), why)
 
 
 def _warning(version: Mapping[str, JSON], where: str) -> Iterator[FieldError]:

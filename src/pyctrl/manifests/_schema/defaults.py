@@ -25,7 +25,7 @@ def default_of(
     """Return the value that the server fills in for an absent field; ``UNSET`` for none.
 
     There is none if an absent field reads the same anyway (None, or an empty string, list or map), or if the default
-    differs on each call. The default of a model has only the fields that were set on it.
+    differs on each call. The default of a model has only the fields that were set on it, unless there are rules.
     """
     info = cls.model_fields[name]
     if marker := first_metadata(ServerDefault, beside):
@@ -38,7 +38,28 @@ def default_of(
     if value is None or value is PydanticUndefined or (isinstance(value, Collection) and not value):
         return UNSET
     wire = _on_wire(cls, name, value, place, problems)
-    return UNSET if wire == {} and not has_defaults(schema) else wire
+    if wire == {} and not has_defaults(schema):
+        return UNSET
+    return _filled(schema, wire) if _has_rules(schema) else wire
+
+
+def _has_rules(schema: Schema) -> bool:
+    """Return whether there is a validation rule in a schema."""
+    below = (*schema.properties.values(), schema.items, schema.additional_properties)
+    return bool(schema.validations) or any(each is not None and _has_rules(each) for each in below)
+
+
+def _filled(schema: Schema, value: JSON) -> JSON:
+    """Return a default with the defaults inside: the server evaluates its rules before it fills these in."""
+    if isinstance(value, list) and schema.items is not None:
+        return [_filled(schema.items, each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    missing = {
+        key: each.default for key, each in schema.properties.items() if key not in value and each.default is not UNSET
+    }
+    other = schema.additional_properties or Schema()
+    return {key: _filled(schema.properties.get(key, other), each) for key, each in {**value, **missing}.items()}
 
 
 def _value(info: FieldInfo) -> Any:

@@ -33,7 +33,8 @@ def test_built_in_plugins_are_enabled(ask: Asker) -> None:
             ["LimitRanger"],
             r"\[LimitRanger\] in enable-admission-plugins and disable-admission-plugins",
         ),
-        (["EventRateLimit"], [], "the admission plugin EventRateLimit is not implemented"),
+        (["ImagePolicyWebhook"], [], "the admission plugin ImagePolicyWebhook is not implemented"),
+        (["EventRateLimit"], [], "EventRateLimit.*limits: Invalid value: null: must not be empty"),
     ],
 )
 def test_plugins_that_cannot_be_enabled_are_an_error(enable: list[str], disable: list[str], why: str) -> None:

@@ -37,11 +37,11 @@ def test_one_version_is_stored() -> None:
 
 
 def test_versions_are_required() -> None:
-    """The error of a definition without versions shows the absent value."""
+    """A definition without versions has the error of an empty list."""
     obj = definition(OBJECT)
     del obj["spec"]["versions"]
     told = _refused(obj)
-    assert told[0] == "spec.versions: Invalid value: null: must have exactly one version marked as storage version"
+    assert told[0] == "spec.versions: Invalid value: []: must have exactly one version marked as storage version"
 
 
 def test_names_and_conversion_are_filled_in() -> None:

@@ -8,7 +8,7 @@ from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, InProcessTransport, JsonPatch, MergePatch, merge_from, reporting_dropped_status
 from pyctrl.kinds.apps.v1 import Deployment
-from pyctrl.kinds.core.v1 import ConfigMap, Namespace
+from pyctrl.kinds.core.v1 import ConfigMap, Namespace, NamespaceCondition
 
 KEY = Key("", "a")
 
@@ -57,7 +57,7 @@ async def test_what_is_written_does_not_warn() -> None:
         found = await client.update(found)
         await client.patch(Namespace, KEY, JsonPatch([{"op": "add", "path": "/metadata/labels/c", "value": "d"}]))
         found = await client.get(Namespace, KEY)
-        found.status.phase = "Terminating"
+        found.status.conditions = [NamespaceCondition(type="a", status="True")]
         await client.status.update(found)
         await client.create(ConfigMap(metadata=ObjectMeta.from_wire({"name": "a", "namespace": "default"})))
         await client.patch(ConfigMap, Key("default", "a"), MergePatch({"status": {"a": "b"}}))
