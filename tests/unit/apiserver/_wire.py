@@ -46,7 +46,7 @@ class Wire(asyncio.Transport):
 async def exchange(server: ApiServer, request: bytes) -> bytes:
     """Send bytes and then the end of the stream; return everything that comes back until the connection ends."""
     wire = Wire()
-    connection = _HTTPServer(server.handle, None).connection()
+    connection = _HTTPServer(server, None, None, prefix="").connection()
     connection.connection_made(wire)
     connection.data_received(request)
     connection.eof_received()

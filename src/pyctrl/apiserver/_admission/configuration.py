@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast, get_args
 
 from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl._validation import names
@@ -26,7 +26,7 @@ _JSON: TypeAlias = Mapping[str, Any]
 _FILES: Final = (("apiserver.config.k8s.io", "v1"), ("apiserver.k8s.io", "v1alpha1"))
 _POD_SECURITY: Final = tuple(("pod-security.admission.config.k8s.io", each) for each in ("v1", "v1beta1", "v1alpha1"))
 _EVENT_RATE_LIMIT: Final = (("eventratelimit.admission.k8s.io", "v1alpha1"),)
-_LIMIT_TYPES: Final[tuple[LimitType, ...]] = ("Namespace", "Server", "SourceAndObject", "User")
+_LIMIT_TYPES: Final[tuple[LimitType, ...]] = get_args(LimitType)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,6 @@ from pyctrl.apiserver._authz.authorizer import (
     Decision,
     UnionAuthorizer,
     access_forbidden,
-    access_of,
 )
 from pyctrl.apiserver._authz.escalation import EscalationCheck
 from pyctrl.apiserver._authz.rbac import RBACAuthorizer
@@ -29,5 +28,4 @@ __all__ = [
     "UnionAuthorizer",
     "WebhookAuthorizer",
     "access_forbidden",
-    "access_of",
 ]

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._errors import StatusError, forbidden, status_error
-
-if TYPE_CHECKING:
-    from pyctrl.apiserver._request.request_context import RequestContext
 
 __all__ = [
     "EVERYTHING",
@@ -23,7 +20,6 @@ __all__ = [
     "RoleReference",
     "UnionAuthorizer",
     "access_forbidden",
-    "access_of",
 ]
 
 GROUP = "rbac.authorization.k8s.io"
@@ -135,11 +131,6 @@ def access_forbidden(access: Access, user: User, reason: str) -> StatusError:
     resource, group = _quoted(access.shown_resource), _quoted(access.group)
     why = f"User {_quoted(user.name)} cannot {access.verb} resource {resource} in API group {group} {where}"
     return forbidden(access.resource, access.name, f"{why}: {reason}" if reason else why, access.group)
-
-
-def access_of(context: RequestContext) -> Access:
-    """Return the access that a request needs."""
-    return Access.of_request(context.method, context.path, context.query.first)
 
 
 def _quoted(text: str) -> str:

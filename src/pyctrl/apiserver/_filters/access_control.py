@@ -26,7 +26,6 @@ from pyctrl.apiserver._authz import (
     UnionAuthorizer,
     WebhookAuthorizer,
     access_forbidden,
-    access_of,
 )
 from pyctrl.apiserver._errors import Response, StatusError
 from pyctrl.apiserver._filters.impersonation import ImpersonationFilter
@@ -109,12 +108,12 @@ class AccessControl:
         """
         user = context.user = self.authenticator.user(context.headers, context.peer)
         effective = context.impersonated_user = self._impersonation.impersonate(
-            user, context.headers, lambda: access_of(context)
+            user, context.headers, lambda: context.access
         )
         if effective.is_administrator:  # fast path: most requests of tests
             context.decision = "allow"
             return effective
-        access = access_of(context)
+        access = context.access
         decision = self.authorizer.decide(effective, access)
         if decision.error and not decision.is_allowed:
             context.reason = "internal error"

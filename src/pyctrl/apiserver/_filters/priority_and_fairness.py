@@ -12,7 +12,6 @@ import msgspec
 
 from pyctrl.api import Access
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._authz.authorizer import access_of
 from pyctrl.apiserver._request.request_context import RequestContext, is_long_running
 from pyctrl.apiserver._storage.storage import Storage, WatchCacheEvent
 
@@ -49,7 +48,7 @@ class PriorityAndFairness:
         user = context.impersonated_user
         if user is None:
             return ()
-        access = access_of(context)
+        access = context.access
         if is_long_running(context) and access.verb != "watch":
             return ()
         key = (user.name, tuple(user.groups), access._replace(name=""))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -67,7 +67,7 @@ async def serve(
     Raises:
         OSError: The address does not exist, or the port is in use.
     """
-    async with server.running(), _listening(server.handle, host, port, tls, user, allowed_hosts) as url:
+    async with server.running(), _listening(server, host, port, tls, user, allowed_hosts) as url:
         with renewed_identity(server.storage):
             yield url
 
@@ -83,32 +83,23 @@ async def serve_kubelet(
     Raises:
         OSError: The address does not exist, or the port is in use.
     """
-
-    async def handle(
-        method: str,
-        path: str,
-        query: Sequence[tuple[str, str]],
-        headers: Mapping[str, str],
-        body: bytes,
-        *,
-        peer: Peer | None = None,
-    ) -> Response:
-        return await server.handle(method, f"/api/v1/nodes/{node}/proxy{path}", query, headers, body, peer=peer)
-
-    async with _listening(handle, host, port, tls) as url:
+    async with _listening(server, host, port, tls, prefix=f"/api/v1/nodes/{node}/proxy") as url:
         yield url
 
 
 @asynccontextmanager
 async def _listening(
-    handle: _Handle,
+    server: ApiServer,
     host: str,
     port: int,
     tls: TLS | None,
     user: User | None = None,
     allowed_hosts: Collection[str] = (),
+    *,
+    prefix: str = "",
 ) -> AsyncIterator[str]:
-    http = _HTTPServer(handle, user, CrossOriginProtection((host, *allowed_hosts)) if tls is None else None)
+    protection = CrossOriginProtection((host, *allowed_hosts)) if tls is None else None
+    http = _HTTPServer(server, user, protection, prefix=prefix)
 
     async def connect(accepted: socket.socket) -> None:
         await asyncio.get_running_loop().connect_accepted_socket(
@@ -133,26 +124,14 @@ def _reachable(host: str) -> str:
     return f"[{'::1' if host == '::' else host}]" if ":" in host else host
 
 
-class _Handle(Protocol):
-    """Handles requests, as `ApiServer.handle`."""
-
-    def __call__(
-        self,
-        method: str,
-        path: str,
-        query: Sequence[tuple[str, str]],
-        headers: Mapping[str, str],
-        body: bytes,
-        *,
-        peer: Peer | None = None,
-    ) -> Awaitable[Response]: ...
-
-
 class _HTTPServer:
     """The connections of one listener, and the headers and layout that HTTP adds to responses."""
 
-    def __init__(self, handle: _Handle, user: User | None, protection: CrossOriginProtection | None = None) -> None:
-        self._handle_request = handle
+    def __init__(
+        self, server: ApiServer, user: User | None, protection: CrossOriginProtection | None, *, prefix: str
+    ) -> None:
+        self._server = server
+        self._prefix = prefix  # of the paths of all requests
         self._user = user
         self._protection = protection  # None with TLS
         self._random = Random()
@@ -192,7 +171,8 @@ class _HTTPServer:
             headers = Headers((*headers.pairs, ("Audit-Id", audit_id)))
         if self._user is not None and peer.user is None and "authorization" not in headers:
             peer = peer._replace(user=self._user)
-        response = await self._handle_request(head.method, head.path, head.parameters(), headers, body, peer=peer)
+        path = self._prefix + head.path
+        response = await self._server.handle(head.method, path, head.parameters(), headers, body, peer=peer)
         formatted = response.body
         if isinstance(formatted, bytes) and not response.is_verbatim:
             formatted = _format(formatted, head)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyctrl._clock import now
 from pyctrl._go.durations import duration_problem
-from pyctrl.api import RequestTarget
+from pyctrl.api import Access, RequestTarget
 from pyctrl.apiserver._authn import Peer, User
 from pyctrl.apiserver._errors import bad_request
 from pyctrl.apiserver._request.request import QueryParameters, WouldBlock
@@ -43,6 +43,14 @@ class RequestContext:
     decision: str = ""  # of authorization: allow or forbid; "" before authorization
     reason: str = ""  # of the decision
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event, besides the decision
+    _access: Access | None = None
+
+    @property
+    def access(self) -> Access:
+        """The access that the request needs."""
+        if self._access is None:
+            self._access = Access.of_request(self.method, self.path, self.query.first)
+        return self._access
 
     @property
     def address(self) -> str:

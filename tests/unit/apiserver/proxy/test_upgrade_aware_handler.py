@@ -46,7 +46,7 @@ def handler(backend: Backend, location: str = "http://10.0.0.1:80/a", **options:
 
 
 async def test_headers_of_the_connection_are_not_passed_on() -> None:
-    """In both directions; other headers may be repeated, and the server is told where the client reaches it."""
+    """Neither side gets those of the other. Other headers may be repeated; X-Forwarded-Host has the client's host."""
     kept = [("Host", "127.0.0.1:8001"), ("X-A", "1"), ("X-A", "2")]
     dropped = [
         ("Connection", "keep-alive, X-B"),

@@ -11,7 +11,7 @@ from pyctrl.kinds.core.v1 import Node
 
 
 async def test_a_node_has_the_ttl_of_a_small_cluster(client: Client) -> None:
-    """A new node gets the annotation 0, and gets it back when somebody changes it."""
+    """A new node gets the annotation 0; a changed annotation is set to 0 again."""
     await client.create(Node(metadata=ObjectMeta(name="n")))
     key = Key("", "n")
     await wait_for(client, Node, key, lambda found: found.metadata.annotations.get(TTL_ANNOTATION) == "0")

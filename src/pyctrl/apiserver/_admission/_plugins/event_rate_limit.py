@@ -62,7 +62,8 @@ class _LimitEnforcer:
     def accept(self, attributes: Attributes) -> str:
         """Count an Event; return the error if the limit is reached."""
         limit, key = self._limit, _key(self._limit.type, attributes)
-        bucket = self._buckets.setdefault(key, _Bucket(limit.qps, limit.burst))
+        if (bucket := self._buckets.get(key)) is None:
+            bucket = self._buckets[key] = _Bucket(limit.qps, limit.burst)
         self._buckets.move_to_end(key)
         if len(self._buckets) > (limit.cache_size or _CACHE_SIZE):
             self._buckets.popitem(last=False)
