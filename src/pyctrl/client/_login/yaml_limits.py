@@ -14,6 +14,8 @@ MAX_CHARACTERS = 4 * 1024 * 1024  # a hundred clusters have 0.5 MB
 MAX_NODES = 100_000  # a hundred clusters have 4,000; reading 100,000 takes half a second
 MAX_DEPTH = 100  # plugins define the deepest parts, extensions of clusters
 
+_TOO_DEEP = f"it is nested more than {MAX_DEPTH} levels deep"
+
 
 class LimitExceeded(ValueError):
     """Raised, before parsing, for text that exceeds a limit."""
@@ -31,16 +33,22 @@ def check_limits(text: str, loader: Any) -> None:
     if len(text) > MAX_CHARACTERS:
         raise LimitExceeded(f"it has {len(text)} characters; the limit is {MAX_CHARACTERS}")
     counter = _Counter()
-    for event in yaml.parse(text, Loader=loader):
-        if isinstance(event, yaml.AliasEvent):
-            counter.alias(str(event.anchor))
-        elif isinstance(event, yaml.ScalarEvent):
-            counter.begin(event.anchor)
-            counter.end()
-        elif isinstance(event, yaml.CollectionStartEvent):
-            counter.begin(event.anchor)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            counter.end()
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            if isinstance(event, yaml.AliasEvent):
+                counter.alias(str(event.anchor))
+            elif isinstance(event, yaml.ScalarEvent):
+                counter.begin(event.anchor)
+                counter.end()
+            elif isinstance(event, yaml.CollectionStartEvent):
+                counter.begin(event.anchor)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                counter.end()
+    except yaml.MarkedYAMLError as error:
+        # the limit of libyaml 0.2.6, 1000 levels; its scanner reads ahead of the events
+        if "maximum nesting depth" in str(error.problem):
+            raise LimitExceeded(_TOO_DEEP) from error
+        raise
 
 
 class _Counter:
@@ -55,7 +63,7 @@ class _Counter:
         self._open.append((anchor, self._nodes))
         self._add(1)
         if len(self._open) > MAX_DEPTH:
-            raise LimitExceeded(f"it is nested more than {MAX_DEPTH} levels deep")
+            raise LimitExceeded(_TOO_DEEP)
 
     def end(self) -> None:
         anchor, before = self._open.pop()
