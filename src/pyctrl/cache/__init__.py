@@ -11,8 +11,10 @@ from pyctrl._lazy_imports import lazy_names
 from pyctrl.cache._cache import Cache
 from pyctrl.cache._cached_client import CachedClient
 from pyctrl.cache._changes import Change, Created, Deleted, Synced, Updated
+from pyctrl.cache._coverage import ListQuery
 from pyctrl.cache._informer import Informer
 from pyctrl.cache._options import KindOptions, Outside, Selector
+from pyctrl.cache._read_observer import ReadObserver, read_observer
 from pyctrl.cache._record import Record
 from pyctrl.cache._store_writer import StoreListener
 from pyctrl.cache._subscribers import Subscription
@@ -30,7 +32,9 @@ __all__ = [
     "Informer",
     "InformerStatistics",
     "KindOptions",
+    "ListQuery",
     "Outside",
+    "ReadObserver",
     "Record",
     "Selector",
     "StoreListener",
@@ -38,6 +42,7 @@ __all__ = [
     "Synced",
     "Transform",
     "Updated",
+    "read_observer",
 ]
 
 if not TYPE_CHECKING:  # a type checker would accept any name

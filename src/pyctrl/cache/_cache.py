@@ -17,6 +17,7 @@ from pyctrl.api import GroupVersionKind, Key, Kind, KindLike, KubernetesObject, 
 from pyctrl.cache._coverage import ListQuery, field_selector, label_selector
 from pyctrl.cache._informer import Informer, has_answered, is_synced_or_failed
 from pyctrl.cache._options import KindOptions, Outside
+from pyctrl.cache._read_observer import read_observer
 from pyctrl.cache._record import Record
 from pyctrl.cache._unreadable import UnreadableRecord
 from pyctrl.client import Client, Fields, Labels, WriteVerb, checked_key
@@ -284,11 +285,14 @@ class Cache:
         if type(key) is not Key:
             key = checked_key(kind, key)
         try:
-            record = self._existing(kind).find(key)
-        except NotCovered:
-            if not self._goes_live(kind):
+            record = (informer := self._existing(kind)).find(key)
+        except (NotCovered, NotSynced) as error:
+            self._note_not_answered(kind)
+            if isinstance(error, NotSynced) or not self._goes_live(kind):
                 raise
             return await self._client.find(kind, key)
+        if (observer := read_observer.get()) is not None:
+            observer.object_read(informer, key)
         if record is None:
             checked_key(kind, key)  # only here: the key of an object that exists is valid
             return None
@@ -325,11 +329,15 @@ class Cache:
         """
         query = ListQuery(namespace=namespace, labels=label_selector(labels), fields=field_selector(fields))
         try:
-            records = self._existing(kind).select(query, index, is_cluster_wide=self._means_cluster(kind))
-        except NotCovered:
-            if index is not None or not self._goes_live(kind):
+            informer = self._existing(kind)
+            records = informer.select(query, index, is_cluster_wide=self._means_cluster(kind))
+        except (NotCovered, NotSynced) as error:
+            self._note_not_answered(kind)
+            if isinstance(error, NotSynced) or index is not None or not self._goes_live(kind):
                 raise
             return await self._list_live(kind, namespace=namespace, labels=labels, fields=fields)
+        if (observer := read_observer.get()) is not None:
+            observer.list_read(informer, query, index)
         try:
             if len(records) < MIN_OBJECTS_TO_PAUSE:
                 return [record.decode(kind) for record in records]
@@ -337,6 +345,11 @@ class Cache:
                 return [record.decode(kind) for record in records]
         except DecodeError:
             return [r.decode_late(kind) if isinstance(r, UnreadableRecord) else r.decode(kind) for r in records]
+
+    def _note_not_answered(self, kind: Kind[Any]) -> None:
+        if (observer := read_observer.get()) is not None:
+            gvk = kind_of(kind)
+            observer.not_answered(gvk, self._informers.get(gvk))
 
     def _existing(self, kind: Kind[Any]) -> Informer:
         gvk = kind_of(kind)
@@ -382,11 +395,13 @@ class _OwnWrites:
         informer = self._informers.get(gvk)
         if informer is None or body is None or verb == "delete_all_of":
             return
+        observer = read_observer.get()
+        writer = None if observer is None else observer.writer
         try:
             if verb == "delete":
-                informer.lister.deleted(key, body)
+                informer.lister.deleted(key, body, writer)
             else:
-                informer.lister.wrote(body)
+                informer.lister.wrote(body, writer)
         except Exception:
             text = "Failed to apply an own write to the cache, it is visible once the watch brings it"
             log.exception(text, extra={"kind": gvk.kind, "key": str(key)})

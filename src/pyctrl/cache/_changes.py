@@ -20,10 +20,12 @@ class Created(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         new: the object.
         initial: whether it existed before: it is from the first list, or is replayed to a new subscriber.
+        was_seen: whether a watch event reported it, see `Updated`.
     """
 
     new: Record
     initial: bool = False
+    was_seen: bool = True
 
     @property
     def key(self) -> Key:
@@ -39,12 +41,15 @@ class Updated(msgspec.Struct, frozen=True, gc=False):
     """An object has another version.
 
     Attributes:
-        old: the object before; versions in between may have been missed.
+        old: the object before.
         new: the object now.
+        was_seen: whether a watch event reported it, so that it is a single change of the object. False when a list had
+            another version, so that changes in between may have been missed.
     """
 
     old: Record
     new: Record
+    was_seen: bool = True
 
     @property
     def key(self) -> Key:

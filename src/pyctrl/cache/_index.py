@@ -26,14 +26,14 @@ class Index:
 
     def __init__(self, name: str, values_of: IndexFunc) -> None:
         self.name = name
-        self._values_of = values_of
+        self._function = values_of
         self._records: dict[str, dict[tuple[str, str], Record]] = {}
         self._values: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def put(self, record: Record) -> None:
         """Put a record. It replaces one of the same name."""
         self.remove(record)
-        values = self._safe_values(record)
+        values = self.values_of(record)
         if values:
             key = (record.namespace, record.name)
             self._values[key] = values
@@ -57,9 +57,10 @@ class Index:
         """Return whether the record with the name of this one has a value."""
         return (record.namespace, record.name) in self._records.get(value, ())
 
-    def _safe_values(self, record: Record) -> tuple[str, ...]:
+    def values_of(self, record: Record) -> tuple[str, ...]:
+        """Return the values that the function returns, each once; none if it raises, which is logged."""
         try:
-            return tuple(dict.fromkeys(self._values_of(record)))
+            return tuple(dict.fromkeys(self._function(record)))
         except Exception:
             facts = {"index": self.name, "namespace": record.namespace, "object": record.name}
             log.exception("An index function failed, the object is not in this index", extra=facts)

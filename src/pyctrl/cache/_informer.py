@@ -57,6 +57,8 @@ class Informer:
         is_direct: bool = False,
     ) -> None:
         self.gvk: GroupVersionKind = kind_of(kind)
+        #: The name of the cluster; see `Client.cluster`.
+        self.cluster: str = client.cluster
         #: The resource of the kind, for RBAC rules; from its class until discovery has answered.
         self.resource: Resource = resource_of(kind)
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
@@ -198,6 +200,17 @@ class Informer:
     def is_own_write(self, key: Key, version: str) -> bool:
         """Return whether this process has written this version of an object; for metrics."""
         return self.lister.is_own_write(key, version)
+
+    def writer_of(self, record: Record, *, is_deletion: bool = False) -> object:
+        """Return who has written this version of an object, or has deleted it; None if it is not known.
+
+        It is the writer of the `ReadObserver` in whose context this process has sent the write.
+        """
+        return self.lister.writer_of(record, is_deletion=is_deletion)
+
+    def index_values(self, name: str, record: Record) -> tuple[str, ...]:
+        """Return the values of any state of an object in an index. The index must exist."""
+        return self.lister.store.index_values(name, record)
 
     def _need_sync(self) -> None:
         if not self._synced.is_set():

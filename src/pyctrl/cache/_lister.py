@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -11,7 +12,7 @@ from pyctrl.api import GroupVersionKind, Key
 from pyctrl.cache._coverage import Coverage, ListQuery, covers_list, covers_object, remedy_for_list, remedy_for_object
 from pyctrl.cache._index import MAX_LABEL_INDEXES, MIN_OBJECTS_FOR_INDEX, IndexFunc, by_label, single_values
 from pyctrl.cache._overlay import Overlay
-from pyctrl.cache._record import Record, RecordReader
+from pyctrl.cache._record import UNORDERED, Record, RecordReader
 from pyctrl.cache._store import Store
 from pyctrl.cache._store_writer import StoreListener, StoreWriter
 from pyctrl.cache._unreadable import UnreadableObjects
@@ -22,6 +23,8 @@ __all__ = ["OWNER_INDEX", "Lister"]
 MAX_OWN_VERSIONS = 10_000  # versions that this process wrote, to recognise events that they cause; some 2 MB
 _DELETION = b'"deletionTimestamp"'  # searching the bytes takes a tenth of decoding the metadata
 OWNER_INDEX = "owner"  # index by the uids of owners
+
+_K = TypeVar("_K")
 
 
 class Lister:
@@ -48,7 +51,9 @@ class Lister:
         #: Whether the watched namespaces come from the options of the kind; for errors.
         self.has_own_namespaces = False
         self._label_indexes: set[str] = set()
-        self._own_versions: dict[tuple[Key, str], None] = {}  # versions that this process wrote, the newest last
+        # The versions that this process wrote, the newest last, with their writers; see `ReadObserver`.
+        self._own_versions: dict[tuple[Key, str], object] = {}
+        self._own_deletions: dict[str, object] = {}  # the same for the uids of objects that it deleted
 
     def add_writer(self, coverage: Coverage, listeners: Sequence[StoreListener]) -> StoreWriter:
         """Add a coverage and return the writer for its objects."""
@@ -137,11 +142,11 @@ class Lister:
 
     # --- own writes ---
 
-    def wrote(self, body: bytes) -> None:
+    def wrote(self, body: bytes, writer: object = None) -> None:
         """Take the answer of a create, update, patch or apply."""
-        self._keep(self._reader(body))
+        self._keep(self._reader(body), writer)
 
-    def deleted(self, key: Key, body: bytes) -> None:
+    def deleted(self, key: Key, body: bytes, writer: object = None) -> None:
         """Take the answer of a delete: a Status when the object is gone, else its last state."""
         try:
             answer = msgspec.json.decode(body, type=_DeleteAnswer)
@@ -149,31 +154,26 @@ class Lister:
             answer = _DeleteAnswer()  # an object that cannot be decoded; a Status always can
         if answer.kind == "Status":
             uid = answer.details.uid
-            self._delete(key, uid, self.overlay.last_version(key, uid))
+            self._delete(key, uid, self.overlay.last_version(key, uid), writer)
             return
         record = self._reader(body)
         if record.is_deleting or record.finalizers:
-            self._keep(record)
+            self._keep(record, writer)
         else:
-            self._delete(key, record.uid, record.version)
+            self._delete(key, record.uid, record.version, writer)
 
-    def _keep(self, record: Record) -> None:
+    def _keep(self, record: Record, writer: object) -> None:
         version = record.version
         if _DELETION in record.data and record.is_gone:  # the write removed the last finalizer
-            self._delete(record.key, record.uid, version)
+            self._delete(record.key, record.uid, version, writer)
             return
-        self._remember(record.key, version)
+        _remember(self._own_versions, (record.key, str(version)), writer)
         waiting, bringing, is_told = self._behind(record.namespace, version), 0, False
         for writer in self.writers:
             if writer.coverage.matches(record):
                 bringing |= 1 << writer.number
                 is_told |= writer.progress >= version
         self.overlay.wrote(record, waiting=waiting, bringing=0 if is_told else bringing)
-
-    def _remember(self, key: Key, version: int) -> None:
-        self._own_versions[key, str(version)] = None
-        if len(self._own_versions) > MAX_OWN_VERSIONS:
-            del self._own_versions[next(iter(self._own_versions))]
 
     def is_own_write(self, key: Key, version: str) -> bool:
         """Return whether this process has written this version of an object; for metrics.
@@ -182,7 +182,14 @@ class Lister:
         """
         return (key, version) in self._own_versions
 
-    def _delete(self, key: Key, uid: str, version: int) -> None:
+    def writer_of(self, record: Record, *, is_deletion: bool) -> object:
+        """Return the writer of this version of an object or, with ``is_deletion``, the one that has deleted it."""
+        if is_deletion:
+            return self._own_deletions.get(record.uid)
+        return None if record.version == UNORDERED else self._own_versions.get((record.key, str(record.version)))
+
+    def _delete(self, key: Key, uid: str, version: int, writer: object) -> None:
+        _remember(self._own_deletions, uid, writer)
         self.overlay.deleted(key, uid, version, self._behind(key.namespace, version))
 
     def _behind(self, namespace: str, version: int) -> int:
@@ -192,6 +199,12 @@ class Lister:
             if writer.progress < version and writer.coverage.namespace in (None, namespace):
                 waiting |= 1 << writer.number
         return waiting
+
+
+def _remember(known: dict[_K, object], key: _K, writer: object) -> None:
+    known[key] = writer
+    if len(known) > MAX_OWN_VERSIONS:
+        del known[next(iter(known))]
 
 
 class _StatusDetails(msgspec.Struct):

@@ -86,6 +86,10 @@ class Store:
         for record in self:
             index.put(record)
 
+    def index_values(self, name: str, record: Record) -> tuple[str, ...]:
+        """Return the values of a record in an index, which need not contain it."""
+        return self._indexes[name].values_of(record)
+
     @property
     def index_names(self) -> Collection[str]:
         """The names of the indexes."""

@@ -154,7 +154,7 @@ class StoreWriter:
             self._overlay.saw(record)
         # Last: a listener may read the object that it is notified of.
         if self._listeners:
-            self._notify(Created(record, not self.is_synced))
+            self._notify(Created(record, not self.is_synced, not self._is_listing))
 
     def _replace(self, old: Record, new: Record) -> None:
         new.held = old.held & self._others | self._current
@@ -166,10 +166,10 @@ class StoreWriter:
             self._overlay.saw(new)
         if not is_another:
             if self._listeners:
-                self._notify(Updated(old, new))
+                self._notify(Updated(old, new, not self._is_listing))
         else:  # the deletion of the one and the creation of the other were missed
             self._notify(Deleted(old, was_seen=False))
-            self._notify(Created(new))
+            self._notify(Created(new, was_seen=False))
 
     def _notify(self, change: Change) -> None:
         for listener in self._listeners:

@@ -39,6 +39,9 @@ from pyctrl.controller._predicates import (
     resource_version_changed,
     where,
 )
+from pyctrl.controller._reads.reading import Reading, reading
+from pyctrl.controller._reads.subscriptions import Subscriptions
+from pyctrl.controller._reads.views import ReadView
 from pyctrl.controller._reconcile_handler import reconcile_id
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._request import Request, Result
@@ -54,6 +57,7 @@ from pyctrl.controller._workqueue.work_item import Done, Outcome, Retry, Termina
 if TYPE_CHECKING:
     from pyctrl.controller._finalizers import FinalizeHandler, FinalizeResult, Finalizers
     from pyctrl.controller._fleet_controller import FleetController
+    from pyctrl.controller._reads.statistics import SubscriptionStatistics
     from pyctrl.controller._statistics import ControllerStatistics, QueueStatistics, ReconcileStatistics
 
 __all__ = [
@@ -87,6 +91,8 @@ __all__ = [
     "Queue",
     "QueueStatistics",
     "RateLimiter",
+    "ReadView",
+    "Reading",
     "ReconcileCause",
     "ReconcileStatistics",
     "Reconciler",
@@ -97,6 +103,8 @@ __all__ = [
     "Retry",
     "RetryCause",
     "Source",
+    "SubscriptionStatistics",
+    "Subscriptions",
     "Terminal",
     "TickSource",
     "TimerCause",
@@ -114,6 +122,7 @@ __all__ = [
     "on_create",
     "on_delete",
     "on_update",
+    "reading",
     "reconcile_causes",
     "reconcile_id",
     "resource_version_changed",
@@ -124,6 +133,7 @@ __all__ = [
 _FILES = {
     **dict.fromkeys(("FinalizeHandler", "FinalizeResult", "Finalizers"), "_finalizers"),  # not every program has any
     "FleetController": "_fleet_controller",  # only programs with several clusters use it
+    "SubscriptionStatistics": "_reads.statistics",
     **dict.fromkeys(("ControllerStatistics", "QueueStatistics", "ReconcileStatistics"), "_statistics"),
 }
 

@@ -16,6 +16,7 @@ from pyctrl.controller._handlers import Handler, Requests
 from pyctrl.controller._managed_cluster import ManagedCluster, ManagedFleet
 from pyctrl.controller._options import Absence
 from pyctrl.controller._predicates import Predicate
+from pyctrl.controller._reads.reading import Reading
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._sources.source import Source
 from pyctrl.controller._wiring import Wiring
@@ -39,8 +40,8 @@ class Builder(Generic[T]):
     Each kind gets an informer in the cache. Nothing happens before `build`, which checks everything and raises a
     `BuilderError` that says what to change.
 
-    A class that declares everything itself (``Reconciler[PodSet]``, with ``owns`` and ``watches``) needs only
-    ``Builder(manager).build(PodSetReconciler())``. Its ``owns`` and ``watches`` are added in any case.
+    A class that declares everything itself (``Reconciler[PodSet]``, with ``owns``, ``watches`` and ``reads``) needs
+    only ``Builder(manager).build(PodSetReconciler())``. Its ``owns``, ``watches`` and ``reads`` are added in any case.
     """
 
     def __init__(self, host: ManagedCluster | ManagedFleet) -> None:
@@ -99,6 +100,21 @@ class Builder(Generic[T]):
         """
         absence = Absence.IGNORE if optional else Absence.FAULT
         self._wiring.watch(cast(KindLike, kind), handler, tuple(predicates), where=cluster, absence=absence)
+        return self
+
+    def reads(
+        self,
+        kind: KindLike | Reading,
+        *,
+        predicates: Iterable[Predicate[Any]] = (),
+        cluster: ManagedCluster | ManagedFleet | None = None,
+    ) -> Builder[T]:
+        """Add a kind that the reconciler reads from the cache: a change of what its last run has read runs it again.
+
+        It needs no handler and no index; see `Subscriptions`. The kind may be the result of `reading`, for options.
+        With ``cluster`` the reconciler reads the kind in another cluster, or in each cluster of a fleet.
+        """
+        self._wiring.reads(kind, tuple(predicates), where=cluster)
         return self
 
     def watches_clusters(self, fleet: ManagedFleet, handler: Callable[[str], Requests]) -> Builder[T]:

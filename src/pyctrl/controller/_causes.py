@@ -37,7 +37,8 @@ LONGEST_SUMMARY = 300  # characters; a Forbidden with its request has 250
 class ChangeCause(msgspec.Struct, frozen=True, gc=False):  # one is made for every change: six times as fast
     """An object changed, ``times`` times in the same way; ``version`` is its newest resource version.
 
-    ``owner_uids`` are the uids of the owners of an object that was deleted.
+    ``owner_uids`` are the uids of the owners of an object that was deleted. ``was_read``: the change counts because
+    the last reconcile has read the object, or a list that contains it.
     """
 
     kind: GroupVersionKind
@@ -48,12 +49,14 @@ class ChangeCause(msgspec.Struct, frozen=True, gc=False):  # one is made for eve
     times: int = 1
     cluster: str = ""
     owner_uids: tuple[str, ...] = ()
+    was_read: bool = False
 
     def __str__(self) -> str:
         how = "listed" if self.initial else self.change
         often = f" ×{self.times}" if self.times > 1 else ""
         where = f" in {self.cluster}" if self.cluster else ""
-        return f"{self.kind.kind} {self.key}{where} {how}{often} (version {self.version})"
+        why = ", which this reconcile read" if self.was_read else ""
+        return f"{self.kind.kind} {self.key}{where} {how}{often} (version {self.version}){why}"
 
 
 class RetryCause(msgspec.Struct, frozen=True, gc=False):
@@ -145,6 +148,8 @@ def _repeated(known: ReconcileCause, cause: ReconcileCause) -> ReconcileCause | 
             cause.change,
             cause.cluster,
         ):
+            if known.was_read != cause.was_read and known.version == cause.version:
+                return known if cause.was_read else cause  # one change, by two sources of the controller
             return replace(cause, times=known.times + cause.times, initial=known.initial and cause.initial)
         case (TriggerCause(), TriggerCause()) if known.source == cause.source:
             return replace(cause, times=known.times + cause.times)

@@ -16,6 +16,7 @@ from pyctrl.api import GroupVersionKind
 from pyctrl.controller._causes import ChangeCause, TriggerCause
 from pyctrl.controller._options import ControllerOptions, OnSyncFailure
 from pyctrl.controller._permissions import PermissionTracker
+from pyctrl.controller._reads.subscriptions import Subscriptions
 from pyctrl.controller._reconcile_handler import ReconcileHandler
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._request import Request
@@ -64,6 +65,7 @@ class Controller:
         random: Random | None = None,
         cluster: str = "",
         stale_owners: StaleOwners | None = None,
+        subscriptions: Subscriptions | None = None,
     ) -> None:
         random = random or Random()
         self.name = name
@@ -73,7 +75,10 @@ class Controller:
         self.reconciler = reconciler
         self.queue: Queue = Queue(name, limiter=options.limiter or ExponentialBackoff(random=random))
         self._sink: RequestSink = ClusterQueue(cluster, self.queue) if cluster else self.queue
+        #: What each request has read of the kinds in ``reads``, and who has read what.
+        self.subscriptions: Subscriptions = Subscriptions(name) if subscriptions is None else subscriptions
         self.sources: Sequence[Source] = tuple(sources)
+        self.subscriptions.undeclared.know(kind for source in self.sources for kind in source.follows)
         self._own_rbac = tuple(rbac)
         self._options = options
         #: The permissions that it is known to lack; its manager reviews them.
@@ -88,6 +93,7 @@ class Controller:
             is_own_write=self._is_own_write,
             state_of=self._state_of,
             stale_owners=stale_owners,
+            subscriptions=self.subscriptions,
         )
         self._workers = Workers(name, self.queue, self._reconcile_handler.handle, count=options.workers)
         #: What happens when a source fails; set by its manager.
@@ -235,6 +241,7 @@ class Controller:
         finally:
             self._stage = ControllerState.STOPPED
             self.queue.close()
+            self.subscriptions.clear()
             log.info("All workers finished", extra=self._fields() | dropped_fields(self.queue))
             self._asked_to_stop = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Checks of the class of a reconciler: rbac, owns, watches, and the signatures of its reconcile methods."""
+"""Checks of the class of a reconciler: rbac, owns, watches, reads, and the signatures of its reconcile methods."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypeGuard, cast
 
 from pyctrl.api import KindLike, kind_of
+from pyctrl.controller._reads.reading import Reading
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.errors import BuilderError, NotRegistered
 from pyctrl.rbac import Permission
@@ -29,6 +30,7 @@ def check_declarations(reconciler: Reconciler[Any]) -> None:
     _check_rbac(reconciler)
     _check_owns(reconciler)
     _check_watches(reconciler)
+    _check_reads(reconciler)
     for name, expected in _METHODS.items():
         _check_method(reconciler, name, expected)
 
@@ -57,6 +59,14 @@ def _check_watches(reconciler: Reconciler[Any]) -> None:
     if not _is_sequence(said) or not all(_is_watch(each) for each in said):
         expected = "a tuple of pairs of a kind and a handler, such as watches = ((Pod, mapped(function)),), with commas"
         raise _refused(reconciler, "watches", expected, said)
+
+
+def _check_reads(reconciler: Reconciler[Any]) -> None:
+    said: object = reconciler.reads
+    if not _is_sequence(said) or not all(isinstance(each, Reading) or _is_kind(each) for each in said):
+        name = said.__name__ if isinstance(said, type) else "Secret"
+        expected = f"a tuple of kinds or of what reading() returns, such as reads = ({name},), with its comma"
+        raise _refused(reconciler, "reads", expected, said)
 
 
 def _check_method(reconciler: Reconciler[Any], name: str, expected: str) -> None:

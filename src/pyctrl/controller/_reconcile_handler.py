@@ -21,10 +21,12 @@ from pyctrl._metrics import RECONCILE_DURATIONS, Histogram
 from pyctrl._tasks import unwrap
 from pyctrl._tracing import Attributes, Tracing
 from pyctrl.api import GroupVersionKind
+from pyctrl.cache import read_observer
 from pyctrl.client import forbidden_log
 from pyctrl.controller._causes import ChangeCause, RetryCause, cause_label, error_summary
 from pyctrl.controller._hot_loops import HotLoops
 from pyctrl.controller._permissions import PermissionTracker
+from pyctrl.controller._reads.subscriptions import Subscriptions
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._request import Request, Result
 from pyctrl.controller._stale_owners import StaleOwners
@@ -83,6 +85,7 @@ class ReconcileHandler:
         is_own_write: Callable[[ChangeCause], bool] = lambda _cause: False,
         state_of: Callable[[ChangeCause], bytes | None] = lambda _cause: None,
         stale_owners: StaleOwners | None = None,
+        subscriptions: Subscriptions | None = None,
     ) -> None:
         self._name = name
         self._reconciler = reconciler
@@ -95,6 +98,7 @@ class ReconcileHandler:
         self._is_own_write = is_own_write
         #: Detects reconciles that trigger themselves.
         self.hot_loops: HotLoops = HotLoops(name, state_of)
+        self._subscriptions = subscriptions or Subscriptions(name)
         self._stale_owners = stale_owners
         self._suspects: Mapping[Request, object] = {} if stale_owners is None else stale_owners.suspects
         self._counts = _Counts()
@@ -130,6 +134,7 @@ class ReconcileHandler:
         fields = log_fields.set(own)
         if (forbidden := forbidden_log.get()) is None:
             forbidden_log.set(forbidden := [])  # one list for each worker
+        observer = read_observer.set(reads := self._subscriptions.begin(item.request))
         try:
             if (tracing := _tracing.active) is None:
                 await self._attempt(item)
@@ -138,6 +143,8 @@ class ReconcileHandler:
                     await self._attempt(item)
         finally:
             item.ended = asyncio.get_running_loop().time()
+            self._subscriptions.end(reads, item.outcome)
+            read_observer.reset(observer)
             if self._count_causes(item):
                 self.hot_loops.caused_itself(item.request, item.causes)
             elif self.hot_loops.streaks:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyctrl.cache import CachedClient
     from pyctrl.client import EventRecorder
     from pyctrl.controller._handlers import Handler
+    from pyctrl.controller._reads.reading import Reading
     from pyctrl.rbac import Permission
 
 __all__ = ["Reconciler"]
@@ -44,6 +45,10 @@ class Reconciler(ABC, Generic[T]):
     owns: Sequence[KindLike] = ()
     #: Other kinds, each with a handler, as for ``Builder.watches``: ``watches = ((Pod, mapped(podset_of)),)``.
     watches: Sequence[tuple[KindLike, Handler[Any]]] = ()
+    #: The kinds that it reads, besides those above: ``reads = (Secret, ConfigMap)``. What a reconcile reads of them
+    #: from ``self.client`` subscribes its request: a change of it causes the next reconcile. Options:
+    #: `pyctrl.controller.reading`. Guarantees: `pyctrl.controller.Subscriptions`.
+    reads: Sequence[KindLike | Reading] = ()
 
     @abstractmethod
     async def reconcile(self, request: Request) -> Result | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from msgspec import Struct, field
@@ -12,17 +13,22 @@ from pyctrl.controller._controller import Controller
 from pyctrl.controller._declarations import check_declarations
 from pyctrl.controller._handlers import Handler, OwnerHandler, for_object, for_owner
 from pyctrl.controller._managed_cluster import ManagedCluster, ManagedFleet
+from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._object_reconciler import ObjectReconciler
 from pyctrl.controller._options import Absence, ControllerOptions
 from pyctrl.controller._predicates import Predicate
+from pyctrl.controller._reads.reading import Reading, as_reading
+from pyctrl.controller._reads.subscriptions import Subscriptions
 from pyctrl.controller._reconciler import Reconciler
+from pyctrl.controller._request import Request
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.source import Source
+from pyctrl.controller._sources.subscription import SubscriptionSource
 from pyctrl.controller._stale_owners import StaleOwners
 from pyctrl.errors import BuilderError, NotRegistered
 from pyctrl.rbac import Permission, allow
 
-__all__ = ["WatchesInput", "Wiring"]
+__all__ = ["ReadsInput", "WatchesInput", "Wiring"]
 
 
 class WatchesInput(Struct, frozen=True):
@@ -35,12 +41,26 @@ class WatchesInput(Struct, frozen=True):
     absence: Absence = Absence.FAULT
 
 
+class ReadsInput(Struct, frozen=True):
+    """A kind that the reconciler reads; ``where`` is None for the cluster of the controller."""
+
+    reading: Reading
+    predicates: tuple[Predicate[Any], ...] = ()
+    where: ManagedCluster | ManagedFleet | None = None
+
+    @property
+    def absence(self) -> Absence:
+        """How the controller takes it that the cluster does not serve the kind."""
+        return Absence.IGNORE if self.reading.optional else Absence.FAULT
+
+
 class Wiring(Struct):
     """The parts of a controller, independent of the cluster that it will run in."""
 
     reconciled: WatchesInput | None = None
     owned: list[tuple[WatchesInput, bool]] = field(default_factory=list)  # with: whether every owner reference counts
     watched: list[WatchesInput] = field(default_factory=list)
+    read: list[ReadsInput] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     filters: list[Predicate[Any]] = field(default_factory=list)
     options: ControllerOptions = field(default_factory=ControllerOptions)
@@ -96,13 +116,25 @@ class Wiring(Struct):
             )
         self.watched.append(WatchesInput(kind, handler, predicates, where, absence))
 
+    def reads(
+        self,
+        declared: KindLike | Reading,
+        predicates: tuple[Predicate[Any], ...] = (),
+        *,
+        where: ManagedCluster | ManagedFleet | None = None,
+    ) -> None:
+        """Add a kind that the reconciler reads. Raises BuilderError."""
+        if not isinstance(declared, Reading):
+            _check_kind("reads", declared)
+        self.read.append(ReadsInput(as_reading(declared), predicates, where))
+
     def with_declared(self, reconciler: Reconciler[Any]) -> Wiring:
         """Return this wiring with the kinds that the reconciler's class declares.
 
         The reconciled kind is taken from the class only if the builder was given no kind and no source.
         """
         check_declarations(reconciler)
-        whole = replace(self, owned=[*self.owned], watched=[*self.watched])
+        whole = replace(self, owned=[*self.owned], watched=[*self.watched], read=[*self.read])
         if not (self.reconciled or self.owned or self.watched or self.sources):
             kind = kind_argument(type(reconciler), Reconciler)
             if kind is not None:
@@ -113,6 +145,10 @@ class Wiring(Struct):
                 whole.own(owned_kind)
         for watched_kind, handler in reconciler.watches:
             whole.watch(watched_kind, handler)
+        read = {kind_of(each.reading.kind) for each in self.read}
+        for declared in map(as_reading, reconciler.reads):
+            if kind_of(declared.kind) not in read:
+                whole.reads(declared)
         return whole
 
     def controller(self, host: ManagedCluster, reconciler: Reconciler[Any]) -> Controller:
@@ -124,16 +160,18 @@ class Wiring(Struct):
         return self.with_declared(reconciler)._make(host, reconciler)
 
     def _make(self, host: ManagedCluster, reconciler: Reconciler[Any]) -> Controller:
+        subscriptions = self._subscriptions(host)
         controller = Controller(
             self.name,
             reconciler,
-            self._sources(host),
+            [*self._sources(host), *(self._reads_source(host, each, subscriptions) for each in self.read)],
             kind=kind_of(self.reconciled.kind) if self.reconciled else None,
             rbac=(*self._owner_rbac(), *self._finalizer_rbac(reconciler)),
             options=self.options,
             random=host.random,
             cluster=host.client.cluster,
             stale_owners=StaleOwners(host.client, self.reconciled.kind) if self.reconciled else None,
+            subscriptions=subscriptions,
         )
         if isinstance(reconciler, ObjectReconciler):
             reconciler.kind = self._object_kind(reconciler)
@@ -187,19 +225,39 @@ class Wiring(Struct):
         predicates = (*self.filters, *watched.predicates)
         if where is not host and isinstance(watched.handler, OwnerHandler):
             self._check_owner(host, where, watched.kind, watched.handler)
-        if isinstance(where, ManagedFleet):
-            from pyctrl.controller._sources.fleet import FleetKindSource  # here: most programs have one cluster
-
-            return FleetKindSource(where, watched.kind, watched.handler, predicates, absence=watched.absence)
-        return KindSource(
-            where.client,
-            watched.kind,
-            watched.handler,
-            predicates,
-            is_elsewhere=where.client.cluster != host.client.cluster,
-            is_reconciled=watched is self.reconciled,
-            absence=watched.absence,
+        return _source_in(
+            where,
+            lambda cluster: KindSource(
+                cluster.client,
+                watched.kind,
+                watched.handler,
+                predicates,
+                is_elsewhere=cluster.client.cluster != host.client.cluster,
+                is_reconciled=watched is self.reconciled,
+                absence=watched.absence,
+            ),
         )
+
+    def _reads_source(self, host: ManagedCluster, read: ReadsInput, subscriptions: Subscriptions) -> Source:
+        """Return the source of a kind that is read: with subscriptions, or without any request."""
+        if not read.reading.triggers:
+            return self._source(host, WatchesInput(read.reading.kind, _no_requests, (), read.where, read.absence))
+        return _source_in(
+            host if read.where is None else read.where,
+            lambda cluster: SubscriptionSource(
+                cluster.client,
+                read.reading.kind,
+                subscriptions,
+                read.reading.of,
+                (*self.filters, *read.predicates),
+                is_elsewhere=cluster.client.cluster != host.client.cluster,
+                absence=read.absence,
+            ),
+        )
+
+    def _subscriptions(self, host: ManagedCluster) -> Subscriptions:
+        reconciled = None if self.reconciled is None else host.cache.informer(self.reconciled.kind, optional=True)
+        return Subscriptions(self.name, reconciled=reconciled, cluster=host.client.cluster)
 
     def _check_owner(
         self, host: ManagedCluster, where: ManagedCluster | ManagedFleet, kind: KindLike, handler: OwnerHandler
@@ -213,6 +271,19 @@ class Wiring(Struct):
                 "what has an owner that is not there. Put the owner's name into a label or annotation, and watch with "
                 "watches(kind, mapped(...), cluster=...)"
             )
+
+
+def _source_in(where: ManagedCluster | ManagedFleet, make: Callable[[ManagedCluster], KindSource]) -> Source:
+    """Return the source that a function makes for a cluster; for a fleet, one that makes it in each cluster."""
+    if not isinstance(where, ManagedFleet):
+        return make(where)
+    from pyctrl.controller._sources.fleet import FleetKindSource  # here: most programs have one cluster
+
+    return FleetKindSource(where, make)
+
+
+def _no_requests(_change: ObjectChange[Any]) -> list[Request]:
+    return []
 
 
 def _check_kind(method: str, kind: object) -> KindLike:

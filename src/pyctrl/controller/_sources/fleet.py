@@ -6,21 +6,19 @@ import asyncio
 import inspect
 import logging
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import Context, copy_context
 from datetime import timedelta
-from typing import Any
 
 from pyctrl._log import log_context
 from pyctrl._tasks import end
-from pyctrl.api import GroupVersionKind, KindLike, kind_of
+from pyctrl.api import GroupVersionKind
 from pyctrl.controller._causes import ChangeCause, TriggerCause
-from pyctrl.controller._handlers import Handler, Requests
+from pyctrl.controller._handlers import Requests
 from pyctrl.controller._managed_cluster import ManagedCluster, ManagedFleet
-from pyctrl.controller._object_change import ObjectChange
-from pyctrl.controller._options import Absence
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.source import Source, add_all
+from pyctrl.controller._sources.subscription import SubscriptionSource
 from pyctrl.controller._workqueue.request_sinks import RequestSink
 from pyctrl.rbac import Permission
 
@@ -102,23 +100,18 @@ class PerClusterSource(Source):
 
 
 class FleetKindSource(PerClusterSource):
-    """The changes of a kind in each cluster of a fleet; made by ``Builder.watches(..., cluster=fleet)``."""
+    """The changes of a kind in each cluster of a fleet; made by ``Builder.watches(..., cluster=fleet)``.
 
-    def __init__(
-        self,
-        fleet: ManagedFleet,
-        kind: KindLike,
-        handler: Handler[Any],
-        predicates: Iterable[Callable[[ObjectChange[Any]], bool]] = (),
-        *,
-        absence: Absence = Absence.FAULT,
-    ) -> None:
-        self.gvk: GroupVersionKind = kind_of(kind)
-        chosen = tuple(predicates)
-        self._make: Callable[[ManagedCluster], KindSource] = lambda host: KindSource(
-            host.client, kind, handler, chosen, is_elsewhere=True, absence=absence
-        )
-        self._rbac = self._make(fleet.blueprint).rbac
+    Args:
+        fleet: the clusters.
+        make: makes the source of one cluster.
+    """
+
+    def __init__(self, fleet: ManagedFleet, make: Callable[[ManagedCluster], KindSource]) -> None:
+        self._make = make
+        prototype = make(fleet.blueprint)
+        self.gvk: GroupVersionKind = prototype.gvk
+        self._rbac = prototype.rbac
         self._sources: dict[str, KindSource] = {}
         super().__init__(fleet)
 
@@ -126,6 +119,11 @@ class FleetKindSource(PerClusterSource):
     def rbac(self) -> Sequence[Permission]:
         """The permissions to list and watch the kind in each cluster."""
         return self._rbac
+
+    @property
+    def follows(self) -> tuple[GroupVersionKind]:
+        """The kind."""
+        return (self.gvk,)
 
     def is_own_write(self, cause: ChangeCause) -> bool:
         """Return whether this process has written the version of the object that the cause names."""
@@ -147,8 +145,12 @@ class FleetKindSource(PerClusterSource):
         await self._sources[cluster.client.cluster].run(queue)
 
     def disengaged(self, cluster: str, queue: RequestSink | None) -> None:
-        """Forget a cluster."""
-        self._sources.pop(cluster, None)
+        """Forget a cluster, and enqueue the requests that have read the kind there."""
+        source = self._sources.pop(cluster, None)
+        if isinstance(source, SubscriptionSource):
+            readers = source.forget()
+            if queue is not None:
+                source.enqueue_all(queue, readers, f"cluster {cluster}, which this reconcile read, has left")
 
     def __str__(self) -> str:
         return f"kind source: {self.gvk} in the clusters of {self.fleet_name}"

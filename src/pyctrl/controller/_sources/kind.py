@@ -103,6 +103,11 @@ class KindSource(Source):
             permissions = tuple(replace(each, is_essential=False) for each in permissions)
         return permissions
 
+    @property
+    def follows(self) -> tuple[GroupVersionKind]:
+        """The kind."""
+        return (self.gvk,)
+
     def problem(self) -> str | None:
         """Return why the informer is not synced, or no longer up to date."""
         return None if self._informer.is_synced and self._informer.error is None else self._informer.reason

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import timedelta
 from random import Random
 from typing import Any, Generic
@@ -14,6 +14,7 @@ from typing import Any, Generic
 from typing_extensions import TypeVar
 
 from pyctrl._time_slices import TimeSlice
+from pyctrl.api import GroupVersionKind
 from pyctrl.controller._causes import ChangeCause, ReconcileCause, TriggerCause
 from pyctrl.controller._handlers import Requests
 from pyctrl.controller._options import Absence
@@ -52,6 +53,11 @@ class Source(ABC):
     @property
     def rbac(self) -> Sequence[Permission]:
         """The permissions that the source needs."""
+        return ()
+
+    @property
+    def follows(self) -> Collection[GroupVersionKind]:
+        """The kinds whose changes it adds requests for: a read of one of them causes no warning."""
         return ()
 
     def problem(self) -> str | None:

@@ -1,0 +1,72 @@
+"""Warnings of kinds that a reconciler reads without following their changes."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable
+
+from pyctrl._stack_frames import own_line, stack_of
+from pyctrl.api import GroupVersionKind, Key
+from pyctrl.cache import Informer, ListQuery
+
+__all__ = ["UndeclaredReads"]
+
+log = logging.getLogger("pyctrl.controller")
+
+
+class UndeclaredReads:
+    """Logs one warning for each kind that a controller reads and neither reconciles, owns, watches nor declares.
+
+    A change of such an object causes no reconcile, which is the most frequent mistake in operators. It is a
+    `ReadObserver` for controllers that declare no ``reads``. Reads by code of pyctrl itself are not reported, nor are
+    those of `CachedClient.live`.
+
+    Args:
+        controller: the name of the controller.
+    """
+
+    writer: object = None
+
+    def __init__(self, controller: str) -> None:
+        self._controller = controller
+        self._known: set[GroupVersionKind] = set()
+        self._known_informers: set[Informer] = set()  # compared by identity, faster than by kind
+
+    def know(self, kinds: Iterable[GroupVersionKind]) -> None:
+        """Add kinds that the controller follows."""
+        self._known.update(kinds)
+
+    def object_read(self, informer: Informer, key: Key) -> None:
+        """Handle a read of an object."""
+        if informer not in self._known_informers:
+            self._check(informer.gvk, informer)
+
+    def list_read(self, informer: Informer, query: ListQuery, index: tuple[str, str] | None) -> None:
+        """Handle a read of a list."""
+        if informer not in self._known_informers:
+            self._check(informer.gvk, informer)
+
+    def not_answered(self, kind: GroupVersionKind, informer: Informer | None) -> None:
+        """Handle a read that the cache cannot answer."""
+        self._check(kind, informer)
+
+    def _check(self, kind: GroupVersionKind, informer: Informer | None) -> None:
+        if kind not in self._known:
+            line = own_line(stack_of(sys._getframe()))  # noqa: SLF001 - the documented way to get a frame
+            if line is None:
+                return  # of pyctrl, or of generated code
+            self._known.add(kind)
+            log.warning(
+                "Reading a kind whose changes cause no reconcile",
+                extra={
+                    "controller": self._controller,
+                    "kind": kind.kind,
+                    "line": str(line),
+                    "source": line.source,
+                    "fix": f"reads = ({kind.kind},); or owns, for objects that the controller creates; or "
+                    f"reads = (reading({kind.kind}, triggers=False),), or client.live, if changes do not matter",
+                },
+            )
+        if informer is not None:
+            self._known_informers.add(informer)
