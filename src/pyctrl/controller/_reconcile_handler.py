@@ -98,7 +98,7 @@ class ReconcileHandler:
         self._is_own_write = is_own_write
         #: Detects reconciles that trigger themselves.
         self.hot_loops: HotLoops = HotLoops(name, state_of)
-        self._subscriptions = subscriptions or Subscriptions(name)
+        self._subscriptions = Subscriptions(name) if subscriptions is None else subscriptions
         self._stale_owners = stale_owners
         self._suspects: Mapping[Request, object] = {} if stale_owners is None else stale_owners.suspects
         self._counts = _Counts()

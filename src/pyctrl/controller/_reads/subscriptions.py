@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import Key, Kind, kind_of
-from pyctrl.cache import Informer, ReadObserver
+from pyctrl.cache import Informer, ReadObserver, Record
 from pyctrl.controller._reads.kind_reads import KindReads
 from pyctrl.controller._reads.reader import Read, Reader
 from pyctrl.controller._reads.run_reads import RunReads
@@ -80,6 +80,14 @@ class Subscriptions:
             and (request.name, request.namespace) == (key.name, key.namespace)
             and request.cluster == self._cluster
         )
+
+    def readers_of_change(self, kind: KindReads, before: Record | None, after: Record | None) -> Collection[Reader]:
+        """Return the requests that a change of an object of a kind enqueues."""
+        readers = kind.readers_of(before, after)
+        if readers and kind.informer is self._reconciled and (current := after or before):
+            key = current.key
+            return [reader for reader in readers if not self.is_own_object(reader.request, kind.informer, key)]
+        return readers
 
     # --- runs ---
 

@@ -80,7 +80,7 @@ class SubscriptionSource(KindSource):
         if type(change) is Created and change.initial:
             return None  # nothing has read it, or everything runs again because of `Synced`
         object_change = to_object_change(change, self.kind, self.cluster)
-        readers = self._reads.readers_of(object_change.before, object_change.after)
+        readers = self._subscriptions.readers_of_change(self._reads, object_change.before, object_change.after)
         if not readers or not all(self._accepts(predicate, object_change) for predicate in self._predicates):
             return None
         priority, cause, _ = self._arguments_of_add(object_change)
