@@ -70,7 +70,7 @@ async def test_what_the_last_run_has_not_read_does_not_count() -> None:
 
 @pytest.mark.parametrize("error", [RuntimeError("no"), TerminalError("no")], ids=["failed", "terminal"])
 async def test_the_reads_of_a_failed_run_count(error: Exception) -> None:
-    """A run that fails is repeated when something changes that it has read, or that the last successful run has read."""
+    """A failed run is repeated when something changes that it has read, or the last successful run before it."""
 
     async def read(readers: Readers, request: Request) -> None:
         first = await readers.client.find(Secret, Key("default", "first"))
