@@ -151,6 +151,22 @@ async def test_own_writes_do_not_run_the_request_again_but_others() -> None:
         assert sorted(readers.take()) == ["reader", "reader", "remover", "remover", "writer"]
 
 
+async def test_an_own_write_whose_event_comes_during_the_run_does_not_run_it_again() -> None:
+    """A run that goes on after its write, so that the event comes before its end, is not repeated."""
+
+    async def read(readers: Readers, request: Request) -> None:
+        if await readers.client.find(Secret, Key("default", "made")) is None:
+            await readers.client.create(secret("made"))
+            await asyncio.sleep(1)
+
+    host, readers = make_host(), Readers(read)
+    Builder(host).build(readers)
+    async with running(host) as client:
+        await client.create(config_map("web"))
+        await settle()
+        assert readers.take() == ["web"]
+
+
 async def test_a_deleted_object_drops_its_subscriptions() -> None:
     """Nothing is kept for a request whose object is gone."""
     host, readers = make_host(), Readers(named_secret)
@@ -250,6 +266,30 @@ async def test_only_the_declared_part_of_an_object_counts() -> None:
         assert readers.take() == ["web"]
 
         await client.delete(db)
+        await settle()
+        assert readers.take() == ["web"]
+
+
+async def test_an_object_that_leaves_a_list_counts_whatever_the_declared_part_is() -> None:
+    """With `of` an object still counts when it begins or ceases to match a list."""
+
+    async def read(readers: Readers, request: Request) -> None:
+        await readers.client.list(Secret, labels={"app": "web"})
+
+    host, readers = make_host(), Readers(read)
+    readers.reads = (reading(Secret, of="data"),)  # type: ignore[assignment]
+    Builder(host).build(readers)
+    async with running(host) as client:
+        await client.create(config_map("web"))
+        made = await client.create(secret("one", labels={"app": "web"}))
+        await settle()
+        readers.take()
+        made.metadata.annotations["x"] = "y"
+        made = await client.update(made)
+        await settle()
+        assert readers.take() == []
+        made.metadata.labels["app"] = "shop"
+        await client.update(made)
         await settle()
         assert readers.take() == ["web"]
 
