@@ -110,10 +110,26 @@ class Cache:
                 informer.run(), name=f"informer {informer.gvk}", context=self._context.copy()
             )
 
-    def informer(self, kind: KindLike, *, optional: bool = False) -> Informer:
+    def informer(
+        self,
+        kind: KindLike,
+        *,
+        optional: bool = False,
+        namespaces: Collection[str] | None = None,
+        names: Collection[str] = (),
+    ) -> Informer:
         """Return the informer of a kind; add it if there is none, and start it if the cache runs.
 
-        With ``optional`` it is no problem that the cluster does not serve the kind, unless another caller requires it.
+        Args:
+            kind: the kind.
+            optional: whether it is no problem that the cluster does not serve the kind, unless another caller requires
+                it.
+            namespaces: the namespaces that the caller needs; None: those of the cache.
+            names: the names of the objects that the caller needs; empty: all objects. The informer watches what all
+                callers need together. `KindOptions` with namespaces or selectors take precedence.
+
+        Raises:
+            CacheError: the informer runs already and does not watch what the caller needs.
         """
         gvk = kind_of(kind)
         informer = self._informers.get(gvk)
@@ -131,8 +147,9 @@ class Cache:
                 is_direct=self.is_direct,
             )
             self._informers[gvk] = informer
-            self._start(informer)
+            self._start(informer)  # its task begins later
         informer.is_optional &= optional
+        informer.needs.add(namespaces, names)
         return informer
 
     def _refused(self, error: Forbidden) -> bool:

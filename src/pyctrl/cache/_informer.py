@@ -16,6 +16,7 @@ from pyctrl.api import GroupVersionKind, Key, KindLike, kind_of
 from pyctrl.cache._compression import compressor_for
 from pyctrl.cache._coverage import Coverage, ListQuery
 from pyctrl.cache._lister import Lister
+from pyctrl.cache._needs import Needs
 from pyctrl.cache._options import KindOptions
 from pyctrl.cache._record import Record, RecordReader, version_number
 from pyctrl.cache._reflector import ListWatch, Reflector
@@ -67,6 +68,8 @@ class Informer:
         )
         self.lister: Lister = Lister(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
         self.lister.has_own_namespaces = options.namespaces is not None
+        #: What the callers of `Cache.informer` need of the kind.
+        self.needs: Needs = Needs(self.gvk, options)
         self._subscribers = Subscribers(lambda: self.lister.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
@@ -85,7 +88,7 @@ class Informer:
         mapping = await self._locate()
         self.lister.is_namespaced = mapping.namespaced
         self.resource = Resource(self.gvk.group, mapping.plural, mapping.namespaced)
-        for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
+        for coverage in self.needs.settle(self._namespaces, is_namespaced=mapping.namespaced):
             writer = self.lister.add_writer(coverage, self._subscribers.listeners)
             handler = WatchHandler(writer, self._reader, self.lister.unreadable)
             list_watch = self._list_watch(mapping, coverage)
@@ -171,7 +174,7 @@ class Informer:
     def rbac(self) -> tuple[Permission, ...]:
         """The permissions that the informer needs: to list and watch the kind in each coverage."""
         is_namespaced = self.resource.namespaced is not False
-        coverages = self._options.coverages(self._namespaces, is_namespaced=is_namespaced)
+        coverages = self.needs.coverages(self._namespaces, is_namespaced=is_namespaced)
         parts = dict.fromkeys(coverage.permission for coverage in coverages)
         return tuple(allow(self.resource, "list", "watch", names=names, where=where) for where, names in parts)
 

@@ -240,20 +240,21 @@ class Wiring(Struct):
 
     def _reads_source(self, host: ManagedCluster, read: ReadsInput, subscriptions: Subscriptions) -> Source:
         """Return the source of a kind that is read: with subscriptions, or without any request."""
-        if not read.reading.triggers:
-            return self._source(host, WatchesInput(read.reading.kind, _no_requests, (), read.where, read.absence))
-        return _source_in(
-            host if read.where is None else read.where,
-            lambda cluster: SubscriptionSource(
-                cluster.client,
-                read.reading.kind,
-                subscriptions,
-                read.reading.of,
-                (*self.filters, *read.predicates),
-                is_elsewhere=cluster.client.cluster != host.client.cluster,
-                absence=read.absence,
-            ),
-        )
+        reading = read.reading
+
+        def make(cluster: ManagedCluster) -> KindSource:
+            options: dict[str, Any] = {
+                "is_elsewhere": cluster.client.cluster != host.client.cluster,
+                "absence": read.absence,
+                "namespaces": reading.namespaces,
+                "names": reading.names,
+            }
+            if not reading.triggers:
+                return KindSource(cluster.client, reading.kind, _no_requests, **options)
+            predicates = (*self.filters, *read.predicates)
+            return SubscriptionSource(cluster.client, reading.kind, subscriptions, reading.of, predicates, **options)
+
+        return _source_in(host if read.where is None else read.where, make)
 
     def _subscriptions(self, host: ManagedCluster) -> Subscriptions:
         reconciled = None if self.reconciled is None else host.cache.informer(self.reconciled.kind, optional=True)

@@ -19,12 +19,22 @@ class Reading:
     of: tuple[str, ...] = ()
     triggers: bool = True
     optional: bool = False
+    namespaces: tuple[str, ...] | None = None
+    names: tuple[str, ...] = ()
 
 
-def reading(kind: KindLike, *, of: str | Iterable[str] = (), triggers: bool = True, optional: bool = False) -> Reading:
+def reading(
+    kind: KindLike,
+    *,
+    of: str | Iterable[str] = (),
+    triggers: bool = True,
+    optional: bool = False,
+    namespaces: str | Iterable[str] | None = None,
+    names: str | Iterable[str] = (),
+) -> Reading:
     """Return the declaration of a kind that a reconciler reads, for its ``reads``.
 
-        reads = (reading(Secret, of="data"), ConfigMap)
+        reads = (reading(Secret, of="data", namespaces="ops"), ConfigMap)
 
     Args:
         kind: the kind; alone in ``reads`` it means ``reading(kind)``.
@@ -33,21 +43,30 @@ def reading(kind: KindLike, *, of: str | Iterable[str] = (), triggers: bool = Tr
         triggers: whether changes cause reconciles. With False the kind is only cached.
         optional: whether the controller works without the kind while the cluster does not serve it, as for
             ``Builder.owns``.
+        namespaces: the namespaces of the objects that it reads; None: those that the manager watches. Only these are
+            listed and watched, with permissions there only, and a read elsewhere raises NotCovered, unless another
+            controller of the program follows the kind there.
+        names: the names of the objects that it reads, with permissions for these only; empty: all objects.
+            `KindOptions` with namespaces or selectors take precedence over both.
 
     Raises:
         NotRegistered: ``kind`` is not a kind.
         ValueError: a path of ``of`` is empty, or begins with a field that the kind does not have.
     """
     kind_of(kind)
-    paths = (of,) if isinstance(of, str) else tuple(of)
+    paths = _texts(of)
     for path in paths:
         _check_path(kind, path)
-    return Reading(kind, paths, triggers, optional)
+    return Reading(kind, paths, triggers, optional, None if namespaces is None else _texts(namespaces), _texts(names))
 
 
 def as_reading(declared: KindLike | Reading) -> Reading:
     """Return a declaration of ``reads``, which may be a kind alone. Raises NotRegistered."""
     return declared if isinstance(declared, Reading) else reading(declared)
+
+
+def _texts(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _check_path(kind: KindLike, path: str) -> None:

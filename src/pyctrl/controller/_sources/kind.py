@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -51,6 +51,8 @@ class KindSource(Source):
         is_elsewhere: whether the cluster is another one than the controller's.
         is_reconciled: whether the controller reconciles these objects, so that a deletion cancels the object's timer.
         absence: how the controller takes it that the cluster does not serve the kind.
+        namespaces: the namespaces to follow; None: those of the cache.
+        names: the names of the objects to follow; empty: all objects.
     """
 
     def __init__(
@@ -63,13 +65,17 @@ class KindSource(Source):
         is_elsewhere: bool = False,
         is_reconciled: bool = False,
         absence: Absence = Absence.FAULT,
+        namespaces: Collection[str] | None = None,
+        names: Collection[str] = (),
     ) -> None:
         super().__init__()
         self.cluster: str = client.cluster
         self.kind: KindLike = kind
         self.gvk: GroupVersionKind = kind_of(kind)
         self._absence = absence
-        self._informer: Informer = client.cache.informer(kind, optional=absence is not Absence.FAULT)
+        self._informer: Informer = client.cache.informer(
+            kind, optional=absence is not Absence.FAULT, namespaces=namespaces, names=names
+        )
         self._discovery = client.live.discovery
         self._is_elsewhere = is_elsewhere
         self._is_reconciled = is_reconciled

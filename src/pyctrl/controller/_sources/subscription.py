@@ -44,8 +44,7 @@ class SubscriptionSource(KindSource):
         subscriptions: the subscriptions of the controller.
         parts: see `KindReads`.
         predicates: a change counts when all of them accept it.
-        is_elsewhere: as for `KindSource`.
-        absence: as for `KindSource`.
+        is_elsewhere: as for `KindSource`, and the others, too.
     """
 
     def __init__(
@@ -58,8 +57,19 @@ class SubscriptionSource(KindSource):
         *,
         is_elsewhere: bool = False,
         absence: Absence = Absence.FAULT,
+        namespaces: Collection[str] | None = None,
+        names: Collection[str] = (),
     ) -> None:
-        super().__init__(client, kind, _no_requests, predicates, is_elsewhere=is_elsewhere, absence=absence)
+        super().__init__(
+            client,
+            kind,
+            _no_requests,
+            predicates,
+            is_elsewhere=is_elsewhere,
+            absence=absence,
+            namespaces=namespaces,
+            names=names,
+        )
         self._subscriptions = subscriptions
         self._reads: KindReads = subscriptions.add_kind(self._informer, parts)
 
