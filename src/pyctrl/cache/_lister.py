@@ -186,7 +186,9 @@ class Lister:
         """Return the writer of this version of an object or, with ``is_deletion``, the one that has deleted it."""
         if is_deletion:
             return self._own_deletions.get(record.uid)
-        return None if record.version == UNORDERED else self._own_versions.get((record.key, str(record.version)))
+        if record.version == UNORDERED or not self._own_versions:  # often: kinds that are only read
+            return None
+        return self._own_versions.get((record.key, str(record.version)))
 
     def _delete(self, key: Key, uid: str, version: int, writer: object) -> None:
         _remember(self._own_deletions, uid, writer)

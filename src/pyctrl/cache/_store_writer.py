@@ -158,6 +158,7 @@ class StoreWriter:
 
     def _replace(self, old: Record, new: Record) -> None:
         new.held = old.held & self._others | self._current
+        new.name = old.name  # one string for all states: the store and subscriptions hold it too
         self._store.put(new)
         is_another = old.uid != new.uid
         if self._overlaid:

@@ -11,7 +11,7 @@ from pyctrl._json import UNREADABLE, json_equal
 from pyctrl.api import Key
 from pyctrl.cache import Informer, ListQuery, Record
 from pyctrl.controller._reads.list_reads import ListRead, ListReads
-from pyctrl.controller._reads.reader import Read, Reader
+from pyctrl.controller._reads.reader import Read, Reader, ReaderCounts
 from pyctrl.controller._reads.views import ReadView
 
 __all__ = ["KindReads", "ObjectRead"]
@@ -25,6 +25,11 @@ class ObjectRead(Read, gc=False, eq=False, kw_only=True):
     home: KindReads
     namespace: str
     name: str
+
+    @property
+    def counts(self) -> ReaderCounts:
+        """The counts of the kind."""
+        return self.home.counts
 
     def forget(self) -> None:
         """Forget a read that no request has any more."""
@@ -40,6 +45,11 @@ class UnsyncedRead(Read, gc=False, eq=False, kw_only=True):
     """A read that failed because the first list of the kind was not complete."""
 
     home: KindReads
+
+    @property
+    def counts(self) -> ReaderCounts:
+        """The counts of the kind."""
+        return self.home.counts
 
     def forget(self) -> None:
         """Forget a read that no request has any more."""
@@ -67,7 +77,9 @@ class KindReads:
         self.parts: tuple[str, ...] = parts
         # Two levels, as in the store: a key of a namespace and a name would take 72 bytes more for each object.
         self._objects: dict[str, dict[str, ObjectRead]] = {}
-        self._lists = ListReads(informer)
+        #: The numbers of reads and of their readers.
+        self.counts: ReaderCounts = ReaderCounts()
+        self._lists = ListReads(informer, self.counts)
         self._unsynced: UnsyncedRead | None = None
         #: The requests that changes have enqueued so far.
         self.enqueued: int = 0
@@ -82,7 +94,12 @@ class KindReads:
             names = self._objects[namespace] = {}
         read = names.get(key.name)
         if read is None:
-            read = names[key.name] = ObjectRead(home=self, namespace=namespace, name=key.name)
+            record = self.informer.lister.store.get(namespace, key.name)
+            if record is not None:
+                namespace, name = record.namespace, record.name  # not second strings of the same text
+            else:
+                name = key.name
+            read = names[name] = ObjectRead(home=self, namespace=namespace, name=name)
         return read
 
     def list(self, query: ListQuery, index: Index | None) -> ListRead:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from pyctrl.api import LabelOperator
 from pyctrl.cache import Informer, ListQuery, Record
-from pyctrl.controller._reads.reader import Read
+from pyctrl.controller._reads.reader import Read, ReaderCounts
 from pyctrl.controller._reads.views import ReadView
 
 __all__ = ["ListRead", "ListReads"]
@@ -26,6 +26,11 @@ class ListRead(Read, gc=False, eq=False, kw_only=True):
     home: ListReads
     query: ListQuery
     index: Index | None
+
+    @property
+    def counts(self) -> ReaderCounts:
+        """The counts of the kind."""
+        return self.home.counts
 
     def forget(self) -> None:
         """Forget a read that no request has any more."""
@@ -49,8 +54,9 @@ class ListReads:
     with the lists for the traits of the object before and after it.
     """
 
-    def __init__(self, informer: Informer) -> None:
+    def __init__(self, informer: Informer, counts: ReaderCounts) -> None:
         self.informer: Informer = informer
+        self.counts: ReaderCounts = counts
         self._reads: dict[tuple[ListQuery, Index | None], ListRead] = {}
         self._by_trait: dict[_Trait, dict[ListRead, None]] = {}
         self._names: dict[tuple[str, str], int] = {}  # how many traits have a type and a name

@@ -13,10 +13,41 @@ if TYPE_CHECKING:
     from pyctrl.controller._reads.run_reads import RunReads
     from pyctrl.controller._reads.views import ReadView
 
-__all__ = ["Read", "Reader"]
+__all__ = ["Read", "Reader", "ReaderCounts"]
 
 # Structs without gc: there are hundreds of thousands, which the garbage collector would traverse. The references
 # between reads and readers are removed when a reader drops a read, so that no garbage is left.
+
+
+class ReaderCounts:
+    """How many reads have how many readers: kept up to date, because statistics must not visit all reads."""
+
+    def __init__(self) -> None:
+        self._reads: dict[int, int] = {}  # by the number of their readers
+
+    def move(self, before: int, after: int) -> None:
+        """Count that a read has another number of readers."""
+        if before:
+            self._reads[before] -= 1
+            if not self._reads[before]:
+                del self._reads[before]
+        if after:
+            self._reads[after] = self._reads.get(after, 0) + 1
+
+    @property
+    def reads(self) -> int:
+        """The number of reads."""
+        return sum(self._reads.values())
+
+    @property
+    def subscriptions(self) -> int:
+        """The sum of the readers of each read."""
+        return sum(readers * reads for readers, reads in self._reads.items())
+
+    @property
+    def largest(self) -> int:
+        """The largest number of readers of one read."""
+        return max(self._reads, default=0)
 
 
 class Read(Struct, gc=False, eq=False):
@@ -36,22 +67,36 @@ class Read(Struct, gc=False, eq=False):
         known = self._readers
         if known is None:
             self._readers = reader
-        elif isinstance(known, dict):
+            self.counts.move(0, 1)
+        elif not isinstance(known, dict):
+            if known is not reader:
+                self._readers = {known: None, reader: None}
+                self.counts.move(1, 2)
+        elif reader not in known:
             known[reader] = None
-        elif known is not reader:
-            self._readers = {known: None, reader: None}
+            self.counts.move(len(known) - 1, len(known))
 
     def remove(self, reader: Reader) -> None:
-        """Remove a reader; without readers the read is forgotten."""
+        """Remove a reader, if it is there; without readers the read is forgotten."""
         known = self._readers
         if isinstance(known, dict):
-            known.pop(reader, None)
+            if reader not in known:
+                return
+            del known[reader]
+            self.counts.move(len(known) + 1, len(known))
             if known:
                 return
         elif known is not reader:
             return
+        else:
+            self.counts.move(1, 0)
         self._readers = None
         self.forget()
+
+    @property
+    def counts(self) -> ReaderCounts:
+        """The counts of the kind."""
+        raise NotImplementedError
 
     def forget(self) -> None:
         """Remove the read from its index."""

@@ -33,12 +33,11 @@ class SubscriptionStatistics:
     @classmethod
     def of(cls, kind: KindReads) -> SubscriptionStatistics:
         """Return the numbers of a kind."""
-        readers = [len(read.readers) for read in kind.reads()]
         return cls(
             kind=kind.informer.gvk,
             cluster=kind.informer.cluster,
-            reads=len(readers),
-            subscriptions=sum(readers),
-            largest=max(readers, default=0),
+            reads=kind.counts.reads,
+            subscriptions=kind.counts.subscriptions,
+            largest=kind.counts.largest,
             enqueued=kind.enqueued,
         )

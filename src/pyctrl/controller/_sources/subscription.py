@@ -91,7 +91,9 @@ class SubscriptionSource(KindSource):
             return None  # nothing has read it, or everything runs again because of `Synced`
         object_change = to_object_change(change, self.kind, self.cluster)
         readers = self._subscriptions.readers_of_change(self._reads, object_change.before, object_change.after)
-        if not readers or not all(self._accepts(predicate, object_change) for predicate in self._predicates):
+        if not readers:
+            return None
+        if self._predicates and not all(self._accepts(predicate, object_change) for predicate in self._predicates):
             return None
         priority, cause, _ = self._arguments_of_add(object_change)
         if len(readers) > MAX_AT_ONCE:
