@@ -222,6 +222,7 @@ class Controller:
             queue=self.queue,
             durations=self._reconcile_handler.durations,
             statistics=self.statistics,
+            subscriptions=self.subscriptions.statistics(),
         )
 
     async def run(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pyctrl._metrics import QUEUE_DURATIONS, Histogram, MetricFamily, cluster_label, counter, gauge, histogram
@@ -10,6 +10,7 @@ from pyctrl.controller._state import ControllerState
 from pyctrl.controller._workqueue.queue import MAX_PRIORITY_LABELS, OTHER_PRIORITIES, Queue
 
 if TYPE_CHECKING:
+    from pyctrl.controller._reads.statistics import SubscriptionStatistics
     from pyctrl.controller._statistics import ControllerStatistics, QueueStatistics, ReconcileStatistics
 
 __all__ = ["collect_controller"]
@@ -26,6 +27,7 @@ def collect_controller(
     queue: Queue,
     durations: Histogram,
     statistics: Callable[[], ControllerStatistics],
+    subscriptions: Iterable[SubscriptionStatistics] = (),
 ) -> Iterable[MetricFamily]:
     """Return the metric families of a controller; as in controller-runtime, most exist once it has started."""
     labels = {"controller": controller} | cluster_label(cluster)
@@ -39,6 +41,7 @@ def collect_controller(
     yield gauge("controller_runtime_max_concurrent_reconciles", "Workers", (labels, now.workers))
     yield gauge("controller_runtime_active_workers", "Workers that are reconciling", (labels, now.active_workers))
     yield from _queue({"name": controller} | labels, queue, now.queue)
+    yield from _subscriptions({"controller": controller}, [*subscriptions])
 
 
 def _reconciles(labels: dict[str, str], counts: ReconcileStatistics, durations: Histogram) -> Iterable[MetricFamily]:
@@ -71,6 +74,35 @@ def _reconciles(labels: dict[str, str], counts: ReconcileStatistics, durations: 
         "Requests of reconciles that the API server has forbidden",
         (labels, counts.forbidden),
     )
+
+
+def _subscriptions(labels: dict[str, str], kinds: Sequence[SubscriptionStatistics]) -> Iterable[MetricFamily]:
+    if not kinds:
+        return
+    prefix = "pyctrl_controller_subscription"
+    yield gauge(f"{prefix}s", "Subscriptions of requests to objects and lists", *_by_kind(labels, kinds, "subscriptions"))
+    yield gauge(
+        f"{prefix}_reads", "Objects and lists with at least one subscription", *_by_kind(labels, kinds, "reads")
+    )
+    yield gauge(
+        f"{prefix}s_largest",
+        "Subscriptions to the object or list that has the most of them",
+        *_by_kind(labels, kinds, "largest"),
+    )
+    yield counter(
+        f"{prefix}_adds_total", "Requests added to the queue by subscriptions", *_by_kind(labels, kinds, "enqueued")
+    )
+
+
+def _by_kind(
+    labels: dict[str, str], kinds: Sequence[SubscriptionStatistics], number: str
+) -> list[tuple[dict[str, str], float]]:
+    """Return a number of each kind that is read, with the labels of the series of caches."""
+    found = []
+    for each in kinds:
+        names = {"group": each.kind.group, "version": each.kind.version, "kind": each.kind.kind}
+        found.append((labels | names | cluster_label(each.cluster), float(getattr(each, number))))
+    return found
 
 
 def _queue(labels: dict[str, str], queue: Queue, now: QueueStatistics) -> Iterable[MetricFamily]:

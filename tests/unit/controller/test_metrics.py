@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from pyctrl.api import Key
+from pyctrl.api import Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Config
-from pyctrl.controller import Builder, Request
-from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.controller import Builder, Reconciler, Request
+from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.manager import Manager
 from tests.unit.manager._scrape import Moody, Scrape, config_map
 
@@ -126,3 +126,47 @@ async def test_causes_are_counted_and_ones_own_writes_among_them(manager: Manage
             await asyncio.sleep(1)
             assert caused("deleted") == 1
             assert scrape("pyctrl_self_caused_reconciles_total", controller="configmap") == 2
+
+
+class _ReadsSecrets(Reconciler[ConfigMap]):
+    """Reads the Secret "shared" and one of its own."""
+
+    reads = (Secret,)
+
+    async def reconcile(self, request: Request) -> None:
+        if await self.client.find(ConfigMap, request.key):
+            for name in ("shared", request.name):
+                await self.client.find(Secret, Key("default", name))
+
+
+async def test_subscriptions_are_counted_by_kind(manager: Manager) -> None:
+    """Subscriptions, what they are to, the largest of them, and the requests that they added, are series by kind."""
+    labels = {"controller": "configmap", "group": "", "version": "v1", "kind": "Secret"}
+    async with manager:
+        Builder(manager).build(_ReadsSecrets())
+        scrape = Scrape(manager)
+        async with manager.running():
+            for name in ("a", "b", "c"):
+                await manager.client.create(config_map(name))
+            await asyncio.sleep(1)
+
+            def of(series: str) -> float | None:
+                return scrape(f"pyctrl_controller_{series}", **labels)
+
+            assert (of("subscriptions"), of("subscription_reads"), of("subscriptions_largest")) == (6, 4, 3)
+            assert of("subscription_adds_total") == 0
+            await manager.client.create(Secret(metadata=ObjectMeta(name="shared", namespace="default")))
+            await asyncio.sleep(1)
+            assert of("subscription_adds_total") == 3
+            await manager.client.delete(config_map("b"))
+            await asyncio.sleep(1)
+            assert (of("subscriptions"), of("subscription_reads"), of("subscriptions_largest")) == (4, 3, 2)
+
+
+async def test_a_controller_that_declares_no_reads_has_no_series_of_subscriptions(manager: Manager) -> None:
+    """The series of subscriptions are absent for a controller without reads."""
+    async with manager:
+        Builder(manager).build(Moody())
+        async with manager.running():
+            await asyncio.sleep(1)
+            assert not [name for name in Scrape(manager).names() if "subscription" in name]

@@ -16,7 +16,7 @@ from pyctrl.api import ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Config
 from pyctrl.controller import Builder, Reconciler, Request
-from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.manager import Group, InMemoryProvider, LeaderElection, Manager
 from pyctrl.testing import Answered, FaultyTransport, Rule
 
@@ -49,7 +49,9 @@ class Server:
 
 
 class Quick(Reconciler[ConfigMap]):
-    """Does nothing."""
+    """Does nothing, and may read Secrets."""
+
+    reads = (Secret,)
 
     async def reconcile(self, request: Request) -> None:
         pass
