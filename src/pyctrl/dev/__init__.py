@@ -10,6 +10,7 @@ from pyctrl.dev._error_report import ErrorReport, Frame, SourceLine
 from pyctrl.dev._journal import Detection, Journal, LastRun, RunResult
 from pyctrl.dev._log_filter import ProgramLogFilter
 from pyctrl.dev._pod_details import ContainerDetails, PodDetails, SessionRow
+from pyctrl.dev._reads import ReadRow
 from pyctrl.dev._requirements import WEBHOOK_HOST, Requirements, find_requirements
 from pyctrl.dev._session import DevOptions, DevSession
 from pyctrl.dev._snapshot import ControllerSnapshot, Snapshot, take_snapshot
@@ -36,6 +37,7 @@ __all__ = [
     "PodDetails",
     "Problem",
     "ProgramLogFilter",
+    "ReadRow",
     "Requirements",
     "RunResult",
     "SessionRow",

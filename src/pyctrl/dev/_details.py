@@ -1,19 +1,20 @@
-"""Details of one object: its last reconcile, error, detections, Events, YAML, owned objects and pods."""
+"""Details of one object: its last reconcile, error, detections, Events, YAML, owned objects, pods and reads."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pyctrl import _clock
-from pyctrl.api import GroupVersionKind, Unstructured
-from pyctrl.controller import Request
+from pyctrl.api import GroupVersionKind, Key, Unstructured
+from pyctrl.controller import Controller, Request
 from pyctrl.dev._durations import ago
 from pyctrl.dev._journal import Detection, LastRun
 from pyctrl.dev._pod_details import PodDetails, take_pod_details
+from pyctrl.dev._reads import ReadRow, object_id, readers_of, reads_of
 from pyctrl.dev._requirements import controllers_of
 from pyctrl.dev._session import DevSession
 from pyctrl.dev._view import cause_text, conditions_text, result_text
@@ -42,18 +43,26 @@ class EventRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnedObject:
-    """An object that another owns, and what it owns itself. ``state`` is its phase and its conditions."""
+    """An object that another owns, and what it owns itself.
+
+    ``state`` is its phase and its conditions. ``readers`` are the objects whose last reconcile has read it.
+    """
 
     uid: str
     kind: str
     name: str
     state: str
     owned: tuple[OwnedObject, ...]
+    readers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectDetails:
-    """An object. Without ``yaml`` it does not exist (any more)."""
+    """An object. Without ``yaml`` it does not exist (any more).
+
+    ``reads`` is what its last reconcile has read of the kinds in ``reads``. ``readers`` are the objects whose last
+    reconcile has read this one.
+    """
 
     controller: str
     kind: str
@@ -68,6 +77,8 @@ class ObjectDetails:
     yaml: str
     owned: tuple[OwnedObject, ...]
     pods: tuple[PodDetails, ...] = ()
+    reads: tuple[ReadRow, ...] = ()
+    readers: tuple[str, ...] = ()
 
 
 async def take_details(session: DevSession, controller: str, request: Request) -> ObjectDetails:
@@ -77,13 +88,18 @@ async def take_details(session: DevSession, controller: str, request: Request) -
     obj = await _find(session, kind, request)
     run = journal.last(controller, request)
     everything = await _list_all(session) if obj else []
-    owned = owned_objects(_uid(obj), everything) if obj else ()
+    running = controllers_of(session.manager) if session.manager is not None else []
+
+    def readers(found: Object) -> tuple[str, ...]:
+        return readers_of(running, *_kind_and_key(found))
+
+    owned = owned_objects(_uid(obj), everything, readers) if obj else ()
     uids = {_uid(obj), *_uids(owned)} if obj else set()
     return ObjectDetails(
         controller=controller,
         kind=kind.kind if kind is not None else "",
         request=request,
-        result=result_text(run, _due(session, controller, request)),
+        result=result_text(run, _due(running, controller, request)),
         last="" if run is None else ago(asyncio.get_running_loop().time() - run.at),
         causes=tuple(cause_text(cause) for cause in reversed(run.causes)) if run is not None else (),
         conditions=conditions_text(obj),
@@ -93,11 +109,17 @@ async def take_details(session: DevSession, controller: str, request: Request) -
         yaml=_yaml(obj),
         owned=owned,
         pods=await take_pod_details(session, _pods(everything, uids)),
+        reads=reads_of(running, controller, request, {*map(object_id, everything)}),
+        readers=readers(obj) if obj else (),
     )
 
 
-def _due(session: DevSession, controller: str, request: Request) -> float | None:
-    running = controllers_of(session.manager) if session.manager is not None else []
+def _kind_and_key(obj: Object) -> tuple[GroupVersionKind, Key]:
+    metadata = obj["metadata"]
+    return GroupVersionKind.parse(obj["apiVersion"], obj["kind"]), Key(metadata.get("namespace", ""), metadata["name"])
+
+
+def _due(running: Sequence[Controller], controller: str, request: Request) -> float | None:
     queues = [each.queue for each in running if each.name == controller]
     pending = queues[0].items(1000) if queues else []
     return next((item.due for item in pending if item.request == request), None)
@@ -127,16 +149,24 @@ async def _list_all(session: DevSession) -> list[Object]:
     return list(found.values())
 
 
-def owned_objects(uid: str, objects: Sequence[Object], *, depth: int = MOST_DEPTH) -> tuple[OwnedObject, ...]:
+def owned_objects(
+    uid: str,
+    objects: Sequence[Object],
+    readers: Callable[[Object], tuple[str, ...]] = lambda _obj: (),
+    *,
+    depth: int = MOST_DEPTH,
+) -> tuple[OwnedObject, ...]:
     """Return the objects that the object of a uid owns, with what these own, sorted by kind and name."""
     by_owner: dict[str, list[Object]] = {}
     for each in objects:
         for owner in each["metadata"].get("ownerReferences") or ():
             by_owner.setdefault(owner["uid"], []).append(each)
-    return _owned(uid, by_owner, depth)
+    return _owned(uid, by_owner, readers, depth)
 
 
-def _owned(uid: str, by_owner: Mapping[str, Sequence[Object]], depth: int) -> tuple[OwnedObject, ...]:
+def _owned(
+    uid: str, by_owner: Mapping[str, Sequence[Object]], readers: Callable[[Object], tuple[str, ...]], depth: int
+) -> tuple[OwnedObject, ...]:
     children = by_owner.get(uid, ()) if depth else ()
     return tuple(
         OwnedObject(
@@ -144,7 +174,8 @@ def _owned(uid: str, by_owner: Mapping[str, Sequence[Object]], depth: int) -> tu
             kind=each["kind"],
             name=each["metadata"]["name"],
             state=_state(each),
-            owned=_owned(_uid(each), by_owner, depth - 1),
+            owned=_owned(_uid(each), by_owner, readers, depth - 1),
+            readers=readers(each),
         )
         for each in sorted(children, key=lambda each: (each["kind"], each["metadata"]["name"]))
     )

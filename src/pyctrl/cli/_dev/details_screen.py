@@ -1,4 +1,4 @@
-"""Screen with the details of one object: error, Events, YAML, owned objects and pods."""
+"""Screen with the details of one object: error, Events, YAML, owned objects, pods and reads."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from textual.widgets import Footer, Static, Tab, Tabs
 
 from pyctrl.cli._dev.layout import shortened
 from pyctrl.cli._dev.screen_rows import DIM, ERROR, FAILED, HEADING, WARNING
-from pyctrl.dev import Detection, ErrorReport, Frame, ObjectDetails, OwnedObject, PodDetails
+from pyctrl.dev import Detection, ErrorReport, Frame, ObjectDetails, OwnedObject, PodDetails, ReadRow
 
-__all__ = ["DetailsScreen", "error_tab", "events_tab", "owned_tab", "pods_tab", "yaml_tab"]
+__all__ = ["DetailsScreen", "error_tab", "events_tab", "owned_tab", "pods_tab", "reads_tab", "yaml_tab"]
 
 REFRESH_SECONDS = 2.0  # all objects are read, to find those that it owns
-MOST_CAUSES = 4
+MOST_NAMES = 4
+TABS = ("error", "events", "yaml", "owned", "pods", "reads")
 SIDES = 3  # columns beside the text: padding, a scrollbar
 
 
@@ -35,7 +36,7 @@ class DetailsScreen(Screen[None]):
         ("escape,backspace", "app.pop_screen", "back"),
         Binding("left,h", "previous_tab", "tabs", key_display="← →"),
         ("right,l", "next_tab"),
-        *((str(number), f"tab('{tab}')") for number, tab in enumerate(("error", "events", "yaml", "owned", "pods"), 1)),
+        *((str(number), f"tab('{tab}')") for number, tab in enumerate(TABS, 1)),
         ("j,down", "scroll(1)"),
         ("k,up", "scroll(-1)"),
         ("space,pagedown", "page(1)"),
@@ -123,9 +124,10 @@ class DetailsScreen(Screen[None]):
 
 def _labels(details: ObjectDetails) -> dict[str, str]:
     failed = FAILED.strip() if details.run is not None and details.run.error is not None else ""
-    counts = {"Events": len(details.events), "Owned": len(details.owned), "Pods": len(details.pods)}
-    events, owned, pods = (f"{label} {count}".removesuffix(" 0") for label, count in counts.items())
-    return {"error": f"Error {failed}".strip(), "events": events, "yaml": "YAML", "owned": owned, "pods": pods}
+    found = {"Events": details.events, "Owned": details.owned, "Pods": details.pods, "Reads": details.reads}
+    events, owned, pods, reads = (f"{label} {len(rows)}".removesuffix(" 0") for label, rows in found.items())
+    error = f"Error {failed}".strip()
+    return {"error": error, "events": events, "yaml": "YAML", "owned": owned, "pods": pods, "reads": reads}
 
 
 def title(details: ObjectDetails) -> Content:
@@ -135,15 +137,15 @@ def title(details: ObjectDetails) -> Content:
     if details.result:
         style = ERROR if details.run is not None and details.run.is_failed else ""
         lines.append(Content.assemble((details.result, style), (f"  {details.last}", DIM)))
-    for label, text in (("conditions", details.conditions), ("because", _causes(details.causes))):
+    for label, text in (("conditions", details.conditions), ("because", _first(details.causes))):
         if text:
             lines.append(Content.assemble((f"{label}  ", DIM), text))
     return Content("\n").join(lines)
 
 
-def _causes(causes: Sequence[str]) -> str:
-    more = f" and {len(causes) - MOST_CAUSES} more" if len(causes) > MOST_CAUSES else ""
-    return ", ".join(causes[:MOST_CAUSES]) + more
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
 
 
 # --- the tab Error ---
@@ -228,7 +230,9 @@ def _tree(owned: Sequence[OwnedObject], indent: str) -> Iterator[Content]:
         is_last = number == len(owned) - 1
         branch = f"{indent}{'└─' if is_last else '├─'} "
         style = WARNING if any(word in each.state for word in _BAD) else DIM
-        yield Content.assemble((branch, DIM), f"{each.kind} ", (each.name, "bold"), "  ", (each.state, style))
+        readers = f"  read by {_first(each.readers)}" if each.readers else ""
+        name = f"{each.kind} ", (each.name, "bold")
+        yield Content.assemble((branch, DIM), *name, "  ", (each.state, style), (readers, DIM))
         yield from _tree(each.owned, indent + ("   " if is_last else "│  "))
 
 
@@ -252,4 +256,22 @@ def _pod(pod: PodDetails, width: int) -> Iterator[Content]:
         yield from (Content(f"    {shortened(line, width - 4)}") for line in container.log)
 
 
-_TABS = {"error": error_tab, "events": events_tab, "yaml": yaml_tab, "owned": owned_tab, "pods": pods_tab}
+def reads_tab(details: ObjectDetails, width: int) -> Content:
+    """Return what the last reconcile of the object has read, and the objects whose reconciles have read this one."""
+    lines = [Content.styled("The last reconcile read, of the kinds in its reads:", HEADING)] if details.reads else []
+    lines += [_read(each) for each in details.reads]
+    if not details.reads:
+        lines.append(Content.styled("The last reconcile read nothing of the kinds in its reads.", DIM))
+    if details.readers:
+        lines += [Content(""), Content.styled("It was read by the last reconcile of:", HEADING)]
+        lines += [Content(f"  {reader}") for reader in details.readers]
+    return Content("\n").join(lines)
+
+
+def _read(read: ReadRow) -> Content:
+    missing = ("  not found", WARNING) if read.is_missing else ""
+    others = (f"  also read by {_first(read.others)}", DIM) if read.others else ""
+    return Content.assemble("  ", (read.text, "bold"), missing, others)
+
+
+_TABS = {"error": error_tab, "events": events_tab, "yaml": yaml_tab, "owned": owned_tab, "pods": pods_tab, "reads": reads_tab}

@@ -45,7 +45,7 @@ Help { align: center middle; }
 
 HELP = """\
 [b $text-primary]Keys[/]
-[b]enter[/]       details of an object: error, Events, YAML, owned objects, pods
+[b]enter[/]       details of an object: error, Events, YAML, owned, pods, reads
 [b]↑ ↓ j k[/]     move; [b]g G[/] first and last; [b]page up, page down, space[/]
 [b]/[/]           show only rows with a text; [b]escape[/] shows all again
 [b]p[/]           freeze the screen, to read it; the program runs on

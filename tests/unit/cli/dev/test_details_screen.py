@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from pyctrl.cli._dev.details_screen import error_tab, events_tab, owned_tab, pods_tab, title, yaml_tab
+from pyctrl.cli._dev.details_screen import error_tab, events_tab, owned_tab, pods_tab, reads_tab, title, yaml_tab
 from pyctrl.controller import Request
 from pyctrl.dev import (
     ContainerDetails,
@@ -17,6 +17,7 @@ from pyctrl.dev import (
     ObjectDetails,
     OwnedObject,
     PodDetails,
+    ReadRow,
     RunResult,
     SessionRow,
     SourceLine,
@@ -157,3 +158,31 @@ web-1  Running
   proxy  Completed"""
     )
     assert pods_tab(details(), 40).plain == "It has no pods."
+
+
+def test_reads_show_what_is_not_found_and_who_else_has_read_it() -> None:
+    """The tab Reads has a line for each read, and the objects whose reconciles have read this object."""
+    others = tuple(f"Box default/{name}" for name in "bcdefg")
+    reads = (
+        ReadRow(text="Secret default/db", others=others),
+        ReadRow(text="Secret default/gone", is_missing=True),
+        ReadRow(text="list of Pod in all namespaces"),
+    )
+    assert (
+        reads_tab(details(reads=reads, readers=("Crate default/x",)), 80).plain
+        == """\
+The last reconcile read, of the kinds in its reads:
+  Secret default/db  also read by Box default/b, Box default/c, Box default/d, Box default/e and 2 more
+  Secret default/gone  not found
+  list of Pod in all namespaces
+
+It was read by the last reconcile of:
+  Crate default/x"""
+    )
+    assert reads_tab(details(), 80).plain == "The last reconcile read nothing of the kinds in its reads."
+
+
+def test_an_owned_object_names_its_readers() -> None:
+    """The tree of owned objects shows whose reconciles have read an object."""
+    owned = OwnedObject(uid="1", kind="Secret", name="key", state="", owned=(), readers=("Box default/b",))
+    assert "Secret key    read by Box default/b" in owned_tab(details(owned=(owned,)), 80).plain
