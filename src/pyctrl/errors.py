@@ -552,7 +552,7 @@ class NotCovered(CacheError):
     """Raised when a read is outside of what the cache watches. Not retryable: the program has to change."""
 
     def __init__(self, kind: object, *, asked: str, covered: str, remedy: str = "") -> None:
-        todo = remedy or "watch the kind with owns or watches of a controller, or cache.informer(); or use client.live"
+        todo = remedy or "declare the kind in reads, owns or watches of the reconciler, or use client.live"
         super().__init__(
             f"the cache does not cover {asked} of {kind} (it covers {covered or 'nothing of this kind'}): {todo}"
         )

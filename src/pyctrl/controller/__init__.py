@@ -41,6 +41,7 @@ from pyctrl.controller._predicates import (
 )
 from pyctrl.controller._reads.reading import Reading, reading
 from pyctrl.controller._reads.subscriptions import Subscriptions
+from pyctrl.controller._reads.undeclared import UndeclaredRead, reporting_undeclared_reads
 from pyctrl.controller._reads.views import ReadView
 from pyctrl.controller._reconcile_handler import reconcile_id
 from pyctrl.controller._reconciler import Reconciler
@@ -110,6 +111,7 @@ __all__ = [
     "TimerCause",
     "TokenBucket",
     "TriggerCause",
+    "UndeclaredRead",
     "WorkItem",
     "annotations_changed",
     "changed",
@@ -125,6 +127,7 @@ __all__ = [
     "reading",
     "reconcile_causes",
     "reconcile_id",
+    "reporting_undeclared_reads",
     "resource_version_changed",
     "where",
 ]

@@ -80,7 +80,9 @@ def _subscriptions(labels: dict[str, str], kinds: Sequence[SubscriptionStatistic
     if not kinds:
         return
     prefix = "pyctrl_controller_subscription"
-    yield gauge(f"{prefix}s", "Subscriptions of requests to objects and lists", *_by_kind(labels, kinds, "subscriptions"))
+    yield gauge(
+        f"{prefix}s", "Subscriptions of requests to objects and lists", *_by_kind(labels, kinds, "subscriptions")
+    )
     yield gauge(
         f"{prefix}_reads", "Objects and lists with at least one subscription", *_by_kind(labels, kinds, "reads")
     )

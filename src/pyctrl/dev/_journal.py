@@ -10,7 +10,7 @@ from datetime import timedelta
 from enum import Enum
 
 from pyctrl._stack_frames import is_own
-from pyctrl.controller import Done, ReconcileCause, Request, Retry, Terminal, WorkItem
+from pyctrl.controller import Done, ReconcileCause, Request, Retry, Terminal, UndeclaredRead, WorkItem
 from pyctrl.dev._durations import duration_text
 from pyctrl.dev._error_report import ErrorReport, error_report, place_of
 from pyctrl.manager import Blockage
@@ -64,7 +64,7 @@ class LastRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detection:
-    """A mistake that does not make a reconcile fail: a hot loop, or a call that blocks the event loop.
+    """A mistake that does not make a reconcile fail: a hot loop, an undeclared read, or a call that blocks the loop.
 
     It is kept until the program is reloaded or its object is deleted.
     """
@@ -122,6 +122,12 @@ class Journal:
         message = f"a call took {duration_text(blockage.took)}"
         controller, place = str(work.get("controller", "")), place_of(blockage.line)
         self._record(controller, request, "blocked event loop", message, FIX_BLOCKAGE, place)
+
+    def record_undeclared_read(self, read: UndeclaredRead) -> None:
+        """Record a read of a kind whose changes cause no reconcile, as a detection about the controller."""
+        title = f"undeclared read of {read.kind.kind}"
+        message = f"changes of {read.kind.kind} objects cause no reconcile: {read.line.source}"
+        self._record(read.controller, Request("", ""), title, message, read.fix, place_of(read.line))
 
     def _record(self, controller: str, request: Request, title: str, message: str, fix: str, place: str = "") -> None:
         key = (controller, request, title)

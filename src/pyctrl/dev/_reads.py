@@ -1,4 +1,4 @@
-"""What reconciles have read: the reads of an object's last reconcile, and the objects whose reconciles have read another."""
+"""Reads of an object's last reconcile, and the objects whose last reconcile has read an object."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def reads_of(
     return tuple(_row(controllers, view, own, existing) for view in found)
 
 
-def readers_of(controllers: Sequence[Controller], kind: GroupVersionKind, key: Key, cluster: str = "") -> tuple[str, ...]:
+def readers_of(
+    controllers: Sequence[Controller], kind: GroupVersionKind, key: Key, cluster: str = ""
+) -> tuple[str, ...]:
     """Return the objects whose last reconcile has read an object, alone or in a list."""
     return tuple(
         _name(each, request)

@@ -32,6 +32,7 @@ from pyctrl.apiserver import (
 from pyctrl.cache import Cache
 from pyctrl.client import Client, reporting_dropped_status
 from pyctrl.cluster import Cluster, Kubelet, ScriptFunction
+from pyctrl.controller import reporting_undeclared_reads
 from pyctrl.dev._file_watcher import FileWatcher, python_files
 from pyctrl.dev._journal import Journal
 from pyctrl.dev._log_filter import cluster_logs
@@ -149,6 +150,7 @@ class DevSession:
         requirements = await self._import_program()  # before anything is started: it may fail
         async with AsyncExitStack() as stack:
             stack.enter_context(reporting_dropped_status(self._warn_once))
+            stack.enter_context(reporting_undeclared_reads(self.journal.record_undeclared_read))
             with cluster_logs():
                 await stack.enter_async_context(self.cluster)
             #: An administrator's client.

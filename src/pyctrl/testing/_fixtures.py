@@ -54,6 +54,18 @@ def _pyctrl_dropped_status() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _pyctrl_undeclared_reads() -> Iterator[None]:
+    """Warn about reads of kinds that a reconciler does not declare."""
+    if "pyctrl.controller" not in sys.modules:
+        yield
+        return
+    from pyctrl.controller import reporting_undeclared_reads
+
+    with reporting_undeclared_reads(lambda read: warnings.warn(str(read), stacklevel=2)):
+        yield
+
+
 @pytest_asyncio.fixture
 async def _pyctrl_no_leftovers() -> AsyncIterator[None]:
     """Check for leftovers. It is set up before every other async fixture, hence torn down after all of them."""

@@ -58,16 +58,16 @@ async def test_a_deleted_object_has_no_yaml(tmp_path: Path) -> None:
         assert found.result.startswith("done")
 
 
-READING = PROGRAM.replace(
-    "    owns = (ConfigMap,)\n", "    owns = (ConfigMap,)\n    reads = (Secret,)\n"
-).replace(
+READING = PROGRAM.replace("    owns = (ConfigMap,)\n", "    owns = (ConfigMap,)\n    reads = (Secret,)\n").replace(
     "        if await self.client.find(ConfigMap",
     """        for name in ("shared", f"{request.name}-key"):
             await self.client.find(Secret, Key(request.namespace, name))
         await self.client.list(Secret, namespace=request.namespace, labels={"box": request.name})
         if await self.client.find(ConfigMap""",
 )
-READING = READING.replace("ConfigMap\n", "ConfigMap, Secret\n", 1).replace("import ObjectMeta", "import Key, ObjectMeta")
+READING = READING.replace("ConfigMap\n", "ConfigMap, Secret\n", 1).replace(
+    "import ObjectMeta", "import Key, ObjectMeta"
+)
 
 
 async def test_an_object_shows_what_its_last_reconcile_has_read_and_who_else_has(tmp_path: Path) -> None:
@@ -88,7 +88,9 @@ async def test_an_object_shows_what_its_last_reconcile_has_read_and_who_else_has
 
 async def test_an_object_shows_whose_reconciles_have_read_it(tmp_path: Path) -> None:
     """An object that other reconciles have read names them, and so does an object that it owns."""
-    program = PROGRAM.replace("    owns = (ConfigMap,)\n", "    reads = (ConfigMap,)\n") + """
+    program = (
+        PROGRAM.replace("    owns = (ConfigMap,)\n", "    reads = (ConfigMap,)\n")
+        + """
 
 class Watcher(Reconciler[ConfigMap]):
     reads = (Box,)
@@ -96,6 +98,7 @@ class Watcher(Reconciler[ConfigMap]):
     async def reconcile(self, request: Request) -> None:
         await self.client.find(Box, request.key)
 """
+    )
     async with box_session(tmp_path, program) as session:
         await asyncio.sleep(3)
         found = await take_details(session, "box", SAMPLE)

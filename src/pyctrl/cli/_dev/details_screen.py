@@ -274,4 +274,11 @@ def _read(read: ReadRow) -> Content:
     return Content.assemble("  ", (read.text, "bold"), missing, others)
 
 
-_TABS = {"error": error_tab, "events": events_tab, "yaml": yaml_tab, "owned": owned_tab, "pods": pods_tab, "reads": reads_tab}
+_TABS = {
+    "error": error_tab,
+    "events": events_tab,
+    "yaml": yaml_tab,
+    "owned": owned_tab,
+    "pods": pods_tab,
+    "reads": reads_tab,
+}

@@ -4,15 +4,57 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
-from pyctrl._stack_frames import own_line, stack_of
+from msgspec import Struct
+
+from pyctrl._stack_frames import CodeLine, own_line, stack_of
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.cache import Informer, ListQuery
 
-__all__ = ["UndeclaredReads"]
+__all__ = ["UndeclaredRead", "UndeclaredReads", "reporting_undeclared_reads"]
 
 log = logging.getLogger("pyctrl.controller")
+
+
+class UndeclaredRead(Struct, frozen=True):
+    """A read of a kind that the controller neither reconciles, owns, watches nor declares; ``line`` is the caller's."""
+
+    controller: str
+    kind: GroupVersionKind
+    line: CodeLine
+
+    @property
+    def fix(self) -> str:
+        """What to do."""
+        kind = self.kind.kind
+        return (
+            f"declare reads = ({kind},), or owns = ({kind},) if it creates the objects; if changes do not matter, "
+            f"reads = (reading({kind}, triggers=False),) or client.live"
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"controller {self.controller} reads {self.kind.kind}, whose changes cause no reconcile "
+            f"({self.line}: {self.line.source}): {self.fix}"
+        )
+
+
+_reports: list[Callable[[UndeclaredRead], object]] = []
+
+
+@contextmanager
+def reporting_undeclared_reads(report: Callable[[UndeclaredRead], object]) -> Iterator[None]:
+    """Call ``report`` in this block, too, for each undeclared read that is logged.
+
+    The block covers all controllers of the process. pyctrl's pytest plugin warns with it, and ``pyctrl dev`` shows it.
+    """
+    _reports.append(report)
+    try:
+        yield
+    finally:
+        _reports.remove(report)
 
 
 class UndeclaredReads:
@@ -57,16 +99,21 @@ class UndeclaredReads:
             if line is None:
                 return  # of pyctrl, or of generated code
             self._known.add(kind)
-            log.warning(
-                "Reading a kind whose changes cause no reconcile",
-                extra={
-                    "controller": self._controller,
-                    "kind": kind.kind,
-                    "line": str(line),
-                    "source": line.source,
-                    "fix": f"reads = ({kind.kind},); or owns, for objects that the controller creates; or "
-                    f"reads = (reading({kind.kind}, triggers=False),), or client.live, if changes do not matter",
-                },
-            )
+            _report(UndeclaredRead(self._controller, kind, line))
         if informer is not None:
             self._known_informers.add(informer)
+
+
+def _report(read: UndeclaredRead) -> None:
+    log.warning(
+        "Reading a kind whose changes cause no reconcile",
+        extra={
+            "controller": read.controller,
+            "kind": read.kind.kind,
+            "line": str(read.line),
+            "source": read.line.source,
+            "fix": read.fix,
+        },
+    )
+    for report in _reports:
+        report(read)
