@@ -1,4 +1,4 @@
-"""A controller of ConfigMaps, each of which names the Secrets that it reads: two of its own, and one of a few shared ones."""
+"""A controller of ConfigMaps, each of which names three Secrets that it reads: two of its own, and a shared one."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Cost of subscriptions: memory, events, reconciles, and the change of an object that many requests have read.
 
-Each of the requests reads two Secrets that no other reads, and one of ten that all share. The objects come from a server
-in the process that keeps none of them.
+Each of the requests reads two Secrets that no other reads, and one of ten that all share. The objects come from a
+server in the process that keeps none of them.
 
 - Memory: the difference between a process with subscriptions and one whose controller only caches the Secrets, by
-  tracemalloc (what Python has requested) and by resident memory, divided by the subscriptions. Each process is a new one.
+  tracemalloc (what Python has requested) and by resident memory, divided by the subscriptions. Each process is new.
 - Events: CPU time from the chunk of the watch to the queue, while the only worker waits. Each event changes another
   unshared Secret. Reconciles: CPU time of the runs that these events cause. Ways take turns; medians of the rounds.
 - A storm: one event of a Secret that a tenth of the requests has read. "Busy" is the longest time for which the event
@@ -169,7 +169,8 @@ def _show_costs(costs: dict[Way, Costs]) -> bool:
 
 def _show_storm(found: Storm) -> None:
     print(
-        f"a change that {found.readers:,} requests have read: the event loop is busy for at most {found.busy * 1e3:.0f} ms, "
+        f"a change that {found.readers:,} requests have read: "
+        f"the event loop is busy for at most {found.busy * 1e3:.0f} ms, "
         f"all are in the queue after {found.enqueued * 1e3:.0f} ms ({found.cpu * 1e3:.0f} ms CPU), "
         f"and {found.rate:,.0f} a second run"
     )

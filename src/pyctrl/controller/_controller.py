@@ -68,8 +68,7 @@ class Controller:
         subscriptions: Subscriptions | None = None,
     ) -> None:
         random = random or Random()
-        self.name = name
-        self.kind = kind
+        self.name, self.kind = name, kind
         #: The name of the cluster that it works in; "" for that of the manager.
         self.cluster: str = cluster
         self.reconciler = reconciler

@@ -11,7 +11,7 @@ from pyctrl._json import UNREADABLE, json_equal
 from pyctrl.api import Key
 from pyctrl.cache import Informer, ListQuery, Record
 from pyctrl.controller._reads.list_reads import ListRead, ListReads
-from pyctrl.controller._reads.reader import Read, Reader, ReaderCounts
+from pyctrl.controller._reads.reader import ReaderCounts, ReadTarget, Subscriber
 from pyctrl.controller._reads.views import ReadView
 
 __all__ = ["KindReads", "ObjectRead"]
@@ -19,7 +19,7 @@ __all__ = ["KindReads", "ObjectRead"]
 Index: TypeAlias = tuple[str, str]
 
 
-class ObjectRead(Read, gc=False, eq=False, kw_only=True):
+class ObjectRead(ReadTarget, gc=False, eq=False, kw_only=True):
     """A read of one object, whether it exists or not."""
 
     home: KindReads
@@ -41,7 +41,7 @@ class ObjectRead(Read, gc=False, eq=False, kw_only=True):
         return ReadView(kind=informer.gvk, cluster=informer.cluster, namespace=self.namespace, name=self.name)
 
 
-class UnsyncedRead(Read, gc=False, eq=False, kw_only=True):
+class UnsyncedRead(ReadTarget, gc=False, eq=False, kw_only=True):
     """A read that failed because the first list of the kind was not complete."""
 
     home: KindReads
@@ -125,7 +125,7 @@ class KindReads:
 
     # --- from changes ---
 
-    def readers_of(self, before: Record | None, after: Record | None) -> Collection[Reader]:
+    def readers_of(self, before: Record | None, after: Record | None) -> Collection[Subscriber]:
         """Return the requests whose last run has read what a change of an object affects, each once."""
         current = after or before
         assert current is not None  # a change has a state before or after it
@@ -144,11 +144,11 @@ class KindReads:
             found.update(dict.fromkeys(each.readers))
         return found
 
-    def readers(self) -> Collection[Reader]:
+    def readers(self) -> Collection[Subscriber]:
         """Return all requests that have read something of the kind, each once."""
         return dict.fromkeys(reader for read in self.reads() for reader in read.readers)
 
-    def readers_of_object(self, key: Key, record: Record | None) -> Collection[Reader]:
+    def readers_of_object(self, key: Key, record: Record | None) -> Collection[Subscriber]:
         """Return the requests that have read an object, alone or in a list, as it is now; each once."""
         namespace = key.namespace if self.informer.lister.is_namespaced else ""
         read = self._objects.get(namespace, {}).get(key.name)
@@ -157,7 +157,7 @@ class KindReads:
             found.update(dict.fromkeys(each.readers))
         return found
 
-    def reads(self) -> Iterator[Read]:
+    def reads(self) -> Iterator[ReadTarget]:
         """Yield all reads."""
         for names in self._objects.values():
             yield from names.values()

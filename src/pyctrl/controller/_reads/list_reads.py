@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from pyctrl.api import LabelOperator
 from pyctrl.cache import Informer, ListQuery, Record
-from pyctrl.controller._reads.reader import Read, ReaderCounts
+from pyctrl.controller._reads.reader import ReaderCounts, ReadTarget
 from pyctrl.controller._reads.views import ReadView
 
 __all__ = ["ListRead", "ListReads"]
@@ -20,7 +20,7 @@ _INDEX, _LABEL, _FIELD, _NAMESPACE = "index", "label", "field", "namespace"
 _EQUAL = ("=", "==")
 
 
-class ListRead(Read, gc=False, eq=False, kw_only=True):
+class ListRead(ReadTarget, gc=False, eq=False, kw_only=True):
     """A read of the objects that match a query and, with an index, have a value in it."""
 
     home: ListReads

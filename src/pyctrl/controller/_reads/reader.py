@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyctrl.controller._reads.run_reads import RunReads
     from pyctrl.controller._reads.views import ReadView
 
-__all__ = ["Read", "Reader", "ReaderCounts"]
+__all__ = ["ReadTarget", "ReaderCounts", "Subscriber"]
 
 # Structs without gc: there are hundreds of thousands, which the garbage collector would traverse. The references
 # between reads and readers are removed when a reader drops a read, so that no garbage is left.
@@ -50,19 +50,19 @@ class ReaderCounts:
         return max(self._reads, default=0)
 
 
-class Read(Struct, gc=False, eq=False):
+class ReadTarget(Struct, gc=False, eq=False):
     """Something that reconciles look at, with its readers. Two reads are equal only if they are the same object."""
 
-    _readers: Reader | dict[Reader, None] | None = None  # most objects have one reader, without a dictionary
+    _readers: Subscriber | dict[Subscriber, None] | None = None  # most objects have one reader, without a dictionary
 
     @property
-    def readers(self) -> Collection[Reader]:
+    def readers(self) -> Collection[Subscriber]:
         """The readers, in the order in which they came."""
         if self._readers is None:
             return ()
         return self._readers if isinstance(self._readers, dict) else (self._readers,)
 
-    def add(self, reader: Reader) -> None:
+    def add(self, reader: Subscriber) -> None:
         """Add a reader, unless it is there."""
         known = self._readers
         if known is None:
@@ -76,7 +76,7 @@ class Read(Struct, gc=False, eq=False):
             known[reader] = None
             self.counts.move(len(known) - 1, len(known))
 
-    def remove(self, reader: Reader) -> None:
+    def remove(self, reader: Subscriber) -> None:
         """Remove a reader, if it is there; without readers the read is forgotten."""
         known = self._readers
         if isinstance(known, dict):
@@ -107,13 +107,13 @@ class Read(Struct, gc=False, eq=False):
         raise NotImplementedError
 
 
-class Reader(Struct, gc=False, eq=False):
+class Subscriber(Struct, gc=False, eq=False):
     """A request with what its runs have read."""
 
     request: Request
     #: What the last successful run has read.
-    reads: tuple[Read, ...] = ()
+    reads: tuple[ReadTarget, ...] = ()
     #: What the last run has read besides, if it failed.
-    also: tuple[Read, ...] = ()
+    also: tuple[ReadTarget, ...] = ()
     #: The present run.
     run: RunReads | None = None

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.cache import Informer, ListQuery
-from pyctrl.controller._reads.reader import Read, Reader
+from pyctrl.controller._reads.reader import ReadTarget, Subscriber
 
 if TYPE_CHECKING:
     from pyctrl.controller._reads.subscriptions import Subscriptions
@@ -36,16 +36,16 @@ class RunReads:
 
     __slots__ = ("_is_over", "_reader", "_subscriptions", "late", "reads")
 
-    def __init__(self, subscriptions: Subscriptions, reader: Reader) -> None:
+    def __init__(self, subscriptions: Subscriptions, reader: Subscriber) -> None:
         self._subscriptions, self._reader = subscriptions, reader
         self._is_over = False
         #: What was read, in order, each once.
-        self.reads: dict[Read, None] = {}
+        self.reads: dict[ReadTarget, None] = {}
         #: The changes that came during the run.
         self.late: list[LateChange] = []
 
     @property
-    def writer(self) -> Reader:
+    def writer(self) -> Subscriber:
         """The request, whose own writes do not cause its next run."""
         return self._reader
 
@@ -73,7 +73,7 @@ class RunReads:
         elif not self._is_over and not reads.informer.is_synced:
             self._note(reads.unsynced())
 
-    def _note(self, read: Read) -> None:
+    def _note(self, read: ReadTarget) -> None:
         if read not in self.reads:
             self.reads[read] = None
             read.add(self._reader)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyctrl.api import Key, Kind, kind_of
 from pyctrl.cache import Informer, ReadObserver, Record
 from pyctrl.controller._reads.kind_reads import KindReads
-from pyctrl.controller._reads.reader import Read, Reader
+from pyctrl.controller._reads.reader import ReadTarget, Subscriber
 from pyctrl.controller._reads.run_reads import RunReads
 from pyctrl.controller._reads.undeclared import UndeclaredReads
 from pyctrl.controller._reads.views import ReadView
@@ -53,7 +53,7 @@ class Subscriptions:
         self.kinds: dict[Informer, KindReads] = {}
         self.undeclared: UndeclaredReads = UndeclaredReads(controller)
         self._reconciled, self._cluster = reconciled, cluster
-        self._readers: dict[Request, Reader] = {}
+        self._readers: dict[Request, Subscriber] = {}
 
     # --- the kinds ---
 
@@ -61,7 +61,7 @@ class Subscriptions:
         """Subscribe requests to what they read of a kind from now on."""
         return self.kinds.setdefault(informer, KindReads(informer, parts))
 
-    def remove_kind(self, informer: Informer) -> Collection[Reader]:
+    def remove_kind(self, informer: Informer) -> Collection[Subscriber]:
         """Forget a kind, as when its cluster leaves. Return the requests that had read it."""
         kind = self.kinds.pop(informer, None)
         if kind is None:
@@ -81,7 +81,7 @@ class Subscriptions:
             and request.cluster == self._cluster
         )
 
-    def readers_of_change(self, kind: KindReads, before: Record | None, after: Record | None) -> Collection[Reader]:
+    def readers_of_change(self, kind: KindReads, before: Record | None, after: Record | None) -> Collection[Subscriber]:
         """Return the requests that a change of an object of a kind enqueues."""
         readers = kind.readers_of(before, after)
         if readers and kind.informer is self._reconciled and (current := after or before):
@@ -95,7 +95,7 @@ class Subscriptions:
         """Begin a run and return the observer of its reads."""
         if not self.kinds:
             return self.undeclared
-        reader = self._readers.get(request) or Reader(request)
+        reader = self._readers.get(request) or Subscriber(request)
         reader.run = run = RunReads(self, reader)
         return run
 
@@ -126,7 +126,7 @@ class Subscriptions:
             _drop(reader, (*reader.reads, *reader.also), keep=())
         self._readers.clear()
 
-    def _keep(self, reader: Reader) -> None:
+    def _keep(self, reader: Subscriber) -> None:
         if reader.reads or reader.also:
             self._readers[reader.request] = reader
         else:
@@ -175,7 +175,7 @@ class Subscriptions:
         return (each for each in self.kinds.values() if (each.informer.gvk, each.informer.cluster) == (gvk, cluster))
 
 
-def _drop(reader: Reader, reads: Collection[Read], *, keep: Collection[Read]) -> None:
+def _drop(reader: Subscriber, reads: Collection[ReadTarget], *, keep: Collection[ReadTarget]) -> None:
     for read in reads:
         if read not in keep:
             read.remove(reader)

@@ -13,7 +13,7 @@ from pyctrl.controller._causes import ChangeCause, ReconcileCause, TriggerCause
 from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._options import Absence
 from pyctrl.controller._reads.kind_reads import KindReads
-from pyctrl.controller._reads.reader import Reader
+from pyctrl.controller._reads.reader import Subscriber
 from pyctrl.controller._reads.run_reads import LateChange
 from pyctrl.controller._reads.subscriptions import Subscriptions
 from pyctrl.controller._sources.kind import KindSource, PendingChange, to_object_change
@@ -73,11 +73,11 @@ class SubscriptionSource(KindSource):
         self._subscriptions = subscriptions
         self._reads: KindReads = subscriptions.add_kind(self._informer, parts)
 
-    def forget(self) -> Collection[Reader]:
+    def forget(self) -> Collection[Subscriber]:
         """Drop the subscriptions to the kind, and return the requests that had them."""
         return self._subscriptions.remove_kind(self._informer)
 
-    def enqueue_all(self, queue: RequestSink, readers: Iterable[Reader], why: str) -> None:
+    def enqueue_all(self, queue: RequestSink, readers: Iterable[Subscriber], why: str) -> None:
         """Enqueue requests at `LOW_PRIORITY`, for another reason than a change."""
         for reader in readers:
             queue.add(reader.request, priority=LOW_PRIORITY, cause=TriggerCause(why))
@@ -121,7 +121,7 @@ class _Enqueuing:
     def __init__(
         self,
         reads: KindReads,
-        readers: list[Reader],
+        readers: list[Subscriber],
         queue: RequestSink,
         cause: ReconcileCause,
         priority: int,
@@ -153,13 +153,13 @@ class _Enqueuing:
         is_deletion = isinstance(self._cause, ChangeCause) and self._cause.change == "deleted"
         return self._reads.informer.writer_of(self._record, is_deletion=is_deletion)
 
-    def _add(self, number: int, reader: Reader, writer: object) -> None:
+    def _add(self, number: int, reader: Subscriber, writer: object) -> None:
         if reader.run is not None:
             reader.run.late.append(LateChange(self._writer, lambda: self._enqueue(number, reader)))
         elif reader is not writer:
             self._enqueue(number, reader)
 
-    def _enqueue(self, number: int, reader: Reader) -> None:
+    def _enqueue(self, number: int, reader: Subscriber) -> None:
         after = timedelta(seconds=(number - MAX_AT_ONCE) / STORM_RATE) if number > MAX_AT_ONCE else None
         self._reads.enqueued += 1
         self._queue.add(reader.request, priority=self._priority, after=after, cause=self._cause)

@@ -1,74 +1,54 @@
-"""Subscriptions when events and answers of writes come in an unusual order, or not at all."""
+"""The source of a kind that reconciles read: storms, lists after an interrupted watch, permissions."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
 
 from pyctrl.api import Key
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import (
     Client,
     Config,
-    HttpRequest,
-    HttpResponse,
-    HttpStream,
     InProcessTransport,
-    Transport,
     merge_from,
 )
 from pyctrl.controller import Builder, Request
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.testing import Answered, ConnectionRefused, FaultyTransport, Rule
-from tests.unit.controller._hosts import PlainHost, config_map, running, settle
-from tests.unit.controller.reads._readers import Readers, secret
+from tests.unit.controller._hosts import PlainHost, config_map, make_host, running, settle
+from tests.unit.controller.reads._readers import Readers, named_secret, secret
 
 SECRETS = "*/secrets"
 
 
-class LateAnswers:
-    """A transport whose writes are answered half a second after they took effect."""
-
-    def __init__(self, inner: Transport) -> None:
-        self._inner = inner
-
-    async def request(self, request: HttpRequest) -> HttpResponse:
-        response = await self._inner.request(request)
-        if request.method != "GET":
-            await asyncio.sleep(0.5)
-        return response
-
-    def stream(
-        self, request: HttpRequest, *, idle_timeout: float | None = None
-    ) -> AbstractAsyncContextManager[HttpStream]:
-        return self._inner.stream(request, idle_timeout=idle_timeout)
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-
-async def test_an_own_write_whose_event_comes_before_its_answer_does_not_run_it_again() -> None:
-    """The event of an own write that overtakes the answer of the write causes no reconcile."""
+async def test_a_shared_object_is_a_storm_that_others_overtake() -> None:
+    """A change that all requests have read runs them at low priority, the first hundred at once and the rest spread."""
+    host, ran = make_host(), list[tuple[float, str]]()
 
     async def read(readers: Readers, request: Request) -> None:
-        found = await readers.client.find(Secret, Key("default", "made"))
-        if found is None:
-            await readers.client.create(secret("made"))
-        elif not found.metadata.labels:
-            before = found.deep_copy()
-            found.metadata.labels["seen"] = "yes"
-            await readers.client.patch(found, merge_from(before))
+        await readers.client.find(Secret, Key("default", "shared"))
+        ran.append((asyncio.get_running_loop().time(), request.name))
 
-    host, readers = PlainHost(Client(LateAnswers(InProcessTransport(ApiServer())))), Readers(read)
-    Builder(host).build(readers)
+    Builder(host).build(Readers(read))
     async with running(host) as client:
-        web = await client.create(config_map("web"))
+        for number in range(400):
+            await client.create(config_map(f"m{number}"))
         await settle()
-        assert readers.take() == ["web"]
-        web.data["x"] = "y"
-        await client.update(web)
+        ran.clear()
+        began = asyncio.get_running_loop().time()
+        await client.create(secret("shared"))
         await settle()
-        assert readers.take() == ["web"]
+    assert len({name for _, name in ran}) == len(ran) == 400
+    times = [at - began for at, _ in ran]
+    assert sum(at < 0.01 for at in times) in range(100, 115)
+    assert 0.28 < times[-1] < 0.32
+
+
+async def test_reads_need_the_permissions_to_list_and_watch() -> None:
+    """`reads` adds the permissions to list and watch the kind, as `watches` does."""
+    host = make_host()
+    controller = Builder(host).build(Readers(named_secret))
+    assert host.cache.informer(Secret).rbac[0] in controller.rbac
 
 
 async def test_a_change_by_others_that_only_a_list_shows_is_not_taken_for_the_own_write_after_it() -> None:

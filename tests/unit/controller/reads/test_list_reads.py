@@ -1,0 +1,120 @@
+"""Reads of lists: which of them a change affects."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyctrl.api import FieldSelector, LabelSelector
+from pyctrl.cache import ListQuery
+from pyctrl.controller._reads.list_reads import ListReads
+from pyctrl.controller._reads.reader import ReaderCounts
+from pyctrl.kinds.core.v1 import Secret
+from tests.unit.controller.reads._informers import readers, record, running_informer
+
+
+def query(labels: str = "", fields: str = "", namespace: str | None = None) -> ListQuery:
+    return ListQuery(namespace=namespace, labels=LabelSelector.parse(labels), fields=FieldSelector.parse(fields))
+
+
+@pytest.mark.parametrize(
+    "selects",
+    [
+        query(),
+        query(namespace="default"),
+        query("app=web"),
+        query("app in (web)"),
+        query("app in (web, shop)"),
+        query("app"),
+        query("app!=shop"),
+        query("!other"),
+        query("app=web,tier=front"),
+        query("tier in (front),app in (web, shop)"),
+        query(fields="type=Opaque"),
+        query(fields="type!=other"),
+        query(fields="metadata.name=db"),
+        query(fields="immutable="),
+        query("app=web", "type=Opaque", "default"),
+    ],
+    ids=str,
+)
+async def test_a_list_is_affected_when_an_object_enters_changes_in_it_or_leaves(selects: ListQuery) -> None:
+    """Whatever a list selects by, an object that it contains before or after a change finds it, and no other does."""
+    async with running_informer(Secret) as informer:
+        lists = ListReads(informer, ReaderCounts())
+        read = lists.get(selects, None)
+        inside = record("db", labels={"app": "web", "tier": "front"}, type="Opaque")
+        outside = record(
+            "no", namespace="kube-public", labels={"app": "shop", "other": "x"}, type="other", immutable="x"
+        )
+        for before, after in ((inside, inside), (None, inside), (inside, None), (outside, inside), (inside, outside)):
+            assert [*lists.affected(before, after)] == [read]
+        is_everything = selects == query()
+        contains = is_everything or selects.matches(outside)
+        assert bool([*lists.affected(outside, outside)]) == contains
+
+
+async def test_equal_lists_are_one() -> None:
+    """Requests that read the same list share it; another namespace or index is another list."""
+    async with running_informer(Secret) as informer:
+        informer.lister.add_index("type", lambda record: [record.field("type") or ""])
+        lists = ListReads(informer, ReaderCounts())
+        assert lists.get(query("a=b"), None) is lists.get(query("a=b"), None)
+        lists.get(query("a=b", namespace="default"), None)
+        lists.get(query("a=b"), ("type", "x"))
+        assert len(lists) == 3
+
+
+async def test_a_list_by_an_index_is_affected_by_the_values_of_the_object() -> None:
+    """A list by an index value is found by an object that has, or had, the value; its labels count as well."""
+    async with running_informer(Secret) as informer:
+        informer.lister.add_index("type", lambda record: [record.field("type") or ""])
+        lists = ListReads(informer, ReaderCounts())
+        x, labelled = lists.get(query(), ("type", "x")), lists.get(query("a=b"), ("type", "x"))
+        lists.get(query(), ("type", "y"))
+        assert [*lists.affected(record("db", type="x"), record("db", type="z"))] == [x]
+        assert [*lists.affected(None, record("db", type="x", labels={"a": "b"}))] == [x, labelled]
+
+
+async def test_lists_of_other_labels_are_not_compared() -> None:
+    """A change is compared with the lists that share a trait with its object, however many others there are."""
+    async with running_informer(Secret) as informer:
+        lists = ListReads(informer, ReaderCounts())
+        for number in range(100):
+            lists.get(query(f"app=other-{number}"), None)
+        mine = lists.get(query("app=web"), None)
+        compared = [
+            read
+            for trait in lists._traits_of(record("db", labels={"app": "web"}))
+            for read in lists._by_trait.get(trait, ())
+        ]
+        assert compared == [mine]
+
+
+async def test_a_list_without_readers_is_forgotten() -> None:
+    """Nothing is left of a list that no request has any more, and lists with the same trait stay."""
+    async with running_informer(Secret) as informer:
+        lists, (a, b) = ListReads(informer, ReaderCounts()), readers("a", "b")
+        first, second = lists.get(query("app=web"), None), lists.get(query("app=web,x=y"), None)
+        first.add(a)
+        second.add(b)
+        first.remove(a)
+        web = record("db", labels={"app": "web", "x": "y"})
+        assert [*lists.affected(None, web)] == [second]
+        second.remove(b)
+        assert len(lists) == 0
+        assert [*lists.affected(None, web)] == []
+        assert [*lists._traits_of(web)] == []
+
+
+@pytest.mark.parametrize(
+    ("selects", "text"),
+    [
+        (query(), "list of Secret in all namespaces"),
+        (query("a=b", "type=x", "default"), "list of Secret in namespace default, labels a=b, fields type=x"),
+    ],
+    ids=["all", "selected"],
+)
+async def test_a_list_has_a_text(selects: ListQuery, text: str) -> None:
+    """A list is shown with its namespace and selectors."""
+    async with running_informer(Secret) as informer:
+        assert str(ListReads(informer, ReaderCounts()).get(selects, None).view()) == text
