@@ -124,5 +124,5 @@ async def test_with_live_reads_a_restricted_cache_asks_for_its_namespaces_only()
 async def test_a_kind_that_is_not_cached_says_how_to_cache_it() -> None:
     """The error for a kind without an informer names the ways to add one."""
     async with _cache() as (client, _):
-        with pytest.raises(NotCovered, match=r"owns or watches of a controller"):
+        with pytest.raises(NotCovered, match=r"declare the kind in reads, owns or watches of the reconciler"):
             await client.list(Secret)
