@@ -68,7 +68,8 @@ class Controller:
         subscriptions: Subscriptions | None = None,
     ) -> None:
         random = random or Random()
-        self.name, self.kind = name, kind
+        self.name = name
+        self.kind = kind
         #: The name of the cluster that it works in; "" for that of the manager.
         self.cluster: str = cluster
         self.reconciler = reconciler
@@ -78,8 +79,7 @@ class Controller:
         self.subscriptions: Subscriptions = Subscriptions(name) if subscriptions is None else subscriptions
         self.sources: Sequence[Source] = tuple(sources)
         self.subscriptions.undeclared.know(kind for source in self.sources for kind in source.follows)
-        self._own_rbac = tuple(rbac)
-        self._options = options
+        self._own_rbac, self._options = tuple(rbac), options
         #: The permissions that it is known to lack; its manager reviews them.
         self.permissions: PermissionTracker = PermissionTracker(self._retry, name=name)
         self._reconcile_handler = ReconcileHandler(
