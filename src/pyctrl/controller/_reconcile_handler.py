@@ -134,7 +134,8 @@ class ReconcileHandler:
         fields = log_fields.set(own)
         if (forbidden := forbidden_log.get()) is None:
             forbidden_log.set(forbidden := [])  # one list for each worker
-        observer = read_observer.set(reads := self._subscriptions.begin(item.request))
+        reads = self._subscriptions.begin(item.request) if self._subscriptions.kinds else None
+        observer = read_observer.set(self._subscriptions.undeclared if reads is None else reads)
         try:
             if (tracing := _tracing.active) is None:
                 await self._attempt(item)
@@ -143,7 +144,8 @@ class ReconcileHandler:
                     await self._attempt(item)
         finally:
             item.ended = asyncio.get_running_loop().time()
-            self._subscriptions.end(reads, item.outcome)
+            if reads is not None:
+                self._subscriptions.end(reads, item.outcome)
             read_observer.reset(observer)
             if self._count_causes(item):
                 self.hot_loops.caused_itself(item.request, item.causes)

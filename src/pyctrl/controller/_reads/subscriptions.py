@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import Key, Kind, kind_of
-from pyctrl.cache import Informer, ReadObserver, Record
+from pyctrl.cache import Informer, Record
 from pyctrl.controller._reads.kind_reads import KindReads
 from pyctrl.controller._reads.reader import ReadTarget, Subscriber
 from pyctrl.controller._reads.run_reads import RunReads
@@ -91,24 +91,20 @@ class Subscriptions:
 
     # --- runs ---
 
-    def begin(self, request: Request) -> ReadObserver:
-        """Begin a run and return the observer of its reads."""
-        if not self.kinds:
-            return self.undeclared
+    def begin(self, request: Request) -> RunReads:
+        """Begin a run and return the observer of its reads. Call it only if there are `kinds`."""
         reader = self._readers.get(request) or Subscriber(request)
         reader.run = run = RunReads(self, reader)
         return run
 
-    def end(self, observer: ReadObserver, outcome: Outcome | None) -> None:
+    def end(self, run: RunReads, outcome: Outcome | None) -> None:
         """End a run: its reads replace those of earlier runs or, unless it has succeeded, are added to them."""
-        if not isinstance(observer, RunReads):
-            return
-        reader, reads = observer.writer, observer.reads
+        reader, reads = run.writer, run.reads
         reader.run = None
         if self._is_gone(reader.request):
             _drop(reader, (*reader.reads, *reader.also, *reads), keep=())
             reader.reads = reader.also = ()
-            observer.late.clear()
+            run.late.clear()
         elif isinstance(outcome, Done):
             _drop(reader, (*reader.reads, *reader.also), keep=reads)
             if reader.also or len(reader.reads) != len(reads) or reader.reads != tuple(reads):
@@ -118,7 +114,7 @@ class Subscriptions:
             _drop(reader, reader.also, keep=reads | former)
             reader.also = tuple(read for read in reads if read not in former)
         self._keep(reader)
-        observer.end()
+        run.end()
 
     def clear(self) -> None:
         """Drop all subscriptions, as when the controller stops."""
