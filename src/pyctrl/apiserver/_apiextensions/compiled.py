@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass
 from functools import partial
+from json.encoder import encode_basestring
 from typing import NamedTuple, TypeAlias
 
 from pyctrl._validation.formats import is_of_format
@@ -111,7 +112,7 @@ def _check_of(node: SchemaNode | None, kind: type) -> StringCheck | _IntegerChec
     """Return the check of a node's values of a type; None if they need more than a check."""
     if kind is str:
         return _string_check_of(node)
-    if kind is not int or node is None or node.type != "integer" or _has_branches(node):
+    if kind is not int or node is None or not (node.type == "integer" or node.int_or_string) or _has_branches(node):
         return None
     checks = node.checks or NO_CHECKS
     return None if checks.multiple_of or checks.enum is not None else _IntegerCheck(_range(checks), _reject)
@@ -122,28 +123,61 @@ def _check_of(node: SchemaNode | None, kind: type) -> StringCheck | _IntegerChec
 
 def _list(node: SchemaNode, items: SchemaNode) -> FastDecoder:
     checks = node.checks or NO_CHECKS
-    minimum, most = checks.min_items or 0, sys.maxsize if checks.max_items is None else checks.max_items
-    decode_item, is_atomic = _decoder(items), node.list_type == "atomic"
-    itself = {} if is_atomic else {".": _LEAF}
-    rule = _string_check_of(items)
+    sizes = range(checks.min_items or 0, sys.maxsize if checks.max_items is None else checks.max_items + 1)
+    return _atomic_list(items, sizes) if node.list_type == "atomic" else _keyed_list(node, items, sizes)
+
+
+def _atomic_list(items: SchemaNode, sizes: range) -> FastDecoder:
+    decode_item, rule = _decoder(items), _string_check_of(items)
     known, check = rule or ANY_STRING
 
     def decode(value: JSON) -> FieldSet | None:
-        if type(value) is not list or not minimum <= len(value) <= most:
+        if type(value) is not list or len(value) not in sizes:
             return None
-        fields: FieldSet = itself.copy()
-        for index, each in enumerate(value):
+        for each in value:
             if rule and type(each) is str and (each in known or check(each)):
-                below: FieldSet | None = _LEAF
-            elif (below := decode_item(each)) is None:
+                continue
+            if decode_item(each) is None:
                 return None
-            if not is_atomic:
-                fields[item_element(node, index, each)] = below
-        if is_atomic or not value:
+        return _LEAF
+
+    return decode
+
+
+def _keyed_list(node: SchemaNode, items: SchemaNode, sizes: range) -> FastDecoder:
+    """Compile a list of type set or map, whose items have separate owners."""
+    decode_item, element_of = _decoder(items), _element_function(node)
+
+    def decode(value: JSON) -> FieldSet | None:
+        if type(value) is not list or len(value) not in sizes:
+            return None
+        fields: FieldSet = {".": _LEAF}
+        for index, each in enumerate(value):
+            below = decode_item(each)
+            if below is None:
+                return None
+            fields[element_of(index, each)] = below
+        if not value:
             return _LEAF
         return fields if len(fields) == len(value) + 1 else None  # else there are duplicate items
 
     return decode
+
+
+def _element_function(node: SchemaNode) -> Callable[[int, JSON], str]:
+    """Compile `item_element` for the items of a list."""
+    if node.list_type != "map" or len(node.map_keys) != 1:
+        return partial(item_element, node)
+    (name,) = node.map_keys
+    start = f'k:{{"{name}":'
+
+    def element(index: int, item: JSON) -> str:
+        key = item.get(name) if type(item) is dict else None
+        if type(key) is str:  # fast path: most lists have one key, a string
+            return f"{start}{encode_basestring(key)}}}"
+        return item_element(node, index, item)
+
+    return element
 
 
 # -- objects -----------------------------------------------------------------------------------------------------
@@ -157,11 +191,13 @@ _KEYS_TOGETHER = 2048  # characters of all keys of a shape
 class _ObjectShape:
     """The checks for objects with certain keys, in this order, and values of certain types."""
 
-    types: tuple[type, ...]
-    missing: list[tuple[str, JSON]]  # defaults to set; the other attributes are of the object with them
+    types: list[type]
+    defaults: dict[str, JSON]  # to set; the other attributes are of the object with them
+    has_plain_defaults: bool  # which need not be copied
     fields: FieldSet | None  # of the object, without those of its values; None if a key is unknown or missing
     scalars: list[tuple[str, Container[JSON], Callable[[JSON], bool]]]  # keys of strings and integers to check
-    parts: list[tuple[str, str, FastDecoder]]  # keys of other values to decode, also as path elements
+    leaves: list[tuple[str, FastDecoder]]  # keys of other values to decode that have one owner
+    parts: list[tuple[str, str, FastDecoder]]  # keys of those whose parts have owners, also as path elements
 
 
 class _CompiledObject:
@@ -182,49 +218,52 @@ class _CompiledObject:
         if type(value) is not dict:
             return None
         shape = self._shapes.get(tuple(value))
-        if shape is None or shape.types != tuple(map(type, value.values())):
-            shape = self._add_shape(tuple(value), tuple(map(type, value.values())))
-        for key, default in shape.missing:
-            value[key] = copied(default)
+        if shape is None or shape.types != [*map(type, value.values())]:
+            shape = self._add_shape(tuple(value), [*map(type, value.values())])
+        if shape.defaults:
+            value.update(shape.defaults if shape.has_plain_defaults else copied(shape.defaults))
         for key, known, check in shape.scalars:
             if value[key] not in known and not check(value[key]):
                 return None
-        fields = shape.fields
+        for key, decode in shape.leaves:
+            if decode(value[key]) is None:
+                return None
+        if not shape.parts or shape.fields is None:
+            return shape.fields
+        fields = shape.fields.copy()
         for key, element, decode in shape.parts:
-            below = decode(value[key])
+            below = fields[element] = decode(value[key])
             if below is None:
                 return None
-            if below and fields:
-                fields = fields.copy() if fields is shape.fields else fields
-                fields[element] = below
         return fields
 
-    def _add_shape(self, keys: tuple[str, ...], types: tuple[type, ...]) -> _ObjectShape:
+    def _add_shape(self, keys: tuple[str, ...], types: list[type]) -> _ObjectShape:
         """Compute and cache a shape: one for each tuple of keys, whose values mostly have the same types."""
         kinds = {key: kind for key, kind in zip(keys, types, strict=True) if key not in self._implicit}
-        missing = [(key, each.default) for key, each in self._properties.items() if _is_missing(key, each, kinds)]
-        shape = self._shape({**kinds, **{key: type(default) for key, default in missing}}, types, missing)
+        defaults = {key: each.default for key, each in self._properties.items() if _is_missing(key, each, kinds)}
+        shape = self._shape({**kinds, **{key: type(default) for key, default in defaults.items()}}, types, defaults)
         if len(self._shapes) < _SHAPES and sum(map(len, keys)) <= _KEYS_TOGETHER:
             self._shapes[keys] = shape
         return shape
 
-    def _shape(
-        self, kinds: Mapping[str, type], types: tuple[type, ...], missing: list[tuple[str, JSON]]
-    ) -> _ObjectShape:
+    def _shape(self, kinds: Mapping[str, type], types: list[type], defaults: dict[str, JSON]) -> _ObjectShape:
         nodes = {key: self._properties.get(key, self._node.additional) for key in kinds}
         rules = {key: rule for key, kind in kinds.items() if (rule := _check_of(nodes[key], kind))}
         decoders = {key: self._decoders.get(key, self._other) for key in kinds if key not in rules}
+        is_plain = not any(type(each) in (dict, list) for each in defaults.values())
         if not self._has_all(kinds) or _undecided in decoders.values():
-            return _ObjectShape(types, missing, None, [], [])
+            return _ObjectShape(types, defaults, is_plain, None, [], [], [])
         fields = {**self._itself, **{"f:" + key: _LEAF for key in kinds}}
+        decoded = {key: decode for key, decode in decoders.items() if not _is_boolean(nodes[key], kinds[key])}
+        leaves = {key for key in decoded if self._node.atomic or _is_leaf(nodes[key])}
         return _ObjectShape(
             types,
-            missing,
+            defaults,
+            is_plain,
             fields=_LEAF if self._node.atomic or not kinds else fields,
             scalars=[(key, *rule) for key, rule in rules.items() if rule is not ANY_STRING],
-            parts=[
-                (key, "f:" + key, decode) for key, decode in decoders.items() if not _is_boolean(nodes[key], kinds[key])
-            ],
+            leaves=[(key, decode) for key, decode in decoded.items() if key in leaves],
+            parts=[(key, "f:" + key, decode) for key, decode in decoded.items() if key not in leaves],
         )
 
     def _has_all(self, keys: Collection[str]) -> bool:
@@ -237,6 +276,14 @@ class _CompiledObject:
 def _is_boolean(node: SchemaNode | None, kind: type) -> bool:
     """Return whether the type of a value is the only check: a boolean."""
     return kind is bool and node is not None and node.type == "boolean" and node.checks is None
+
+
+def _is_leaf(node: SchemaNode | None) -> bool:
+    """Return whether no value of a node has parts with separate owners."""
+    if node is None:
+        return False
+    is_atomic = node.atomic or (node.type == "array" and node.list_type == "atomic")
+    return is_atomic or node.int_or_string or node.type not in ("array", "object", None)
 
 
 def _is_missing(key: str, node: SchemaNode, keys: Collection[str]) -> bool:

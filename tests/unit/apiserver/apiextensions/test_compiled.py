@@ -58,6 +58,7 @@ def _containers(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[d
             {"required": ["a"]},
             {"nullable": True, "minProperties": 1},
             {"x-kubernetes-preserve-unknown-fields": True},
+            {"x-kubernetes-map-type": "atomic"},
             {"not": {"required": ["b"]}},
             {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
         ]
@@ -66,13 +67,30 @@ def _containers(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[d
     objects = st.builds(lambda found, extra: {"type": "object", "properties": found, **extra}, properties, more)
     maps = st.builds(lambda each: {"type": "object", "additionalProperties": each}, inner)
     lists = st.builds(lambda each: {"type": "array", "items": each, "minItems": 1, "maxItems": 2}, inner)
-    keyed = st.just(
-        {"type": "array", "items": named, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+    keyed = st.builds(
+        lambda keys: {
+            "type": "array",
+            "items": named,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": keys,
+        },
+        st.sampled_from([["name"], ["a"], ["name", "a"]]),
     )
     sets = st.builds(lambda each: {"type": "array", "items": each, "x-kubernetes-list-type": "set"}, SCALARS)
     return objects | maps | lists | keyed | sets
 
 
+KEYED: dict[str, Any] = {
+    "type": "array",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["name"],
+    "items": {"type": "object", "properties": {"name": {"type": "string"}}},
+}
+ATOMIC = {
+    "type": "object",
+    "x-kubernetes-map-type": "atomic",
+    "properties": {"name": {"type": "string"}, "list": KEYED},
+}
 SCHEMAS = st.recursive(SCALARS, _containers, max_leaves=6)
 ANY_TYPE: dict[str, st.SearchStrategy[Any]] = {"string": TEXTS, "integer": NUMBERS, "boolean": st.booleans()}
 
@@ -143,6 +161,33 @@ def test_an_unsettled_object_is_left_to_the_slow_walks(pair: tuple[dict[str, Any
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
+        (KEYED, [{"name": "a"}, {}]),
+        (KEYED, [{}, {"name": 'a":'}, {"name": "a"}]),
+        ({"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"a": KEYED}}, {"a": [{"name": "a"}]}),
+        ({"type": "object", "properties": {"a": KEYED, "b": {"type": "object"}}}, {"a": [{"name": "a"}], "b": {}}),
+        ({**KEYED, "items": ATOMIC}, [{"name": "a", "list": [{"name": "b"}]}]),
+    ],
+)
+def test_lists_by_key_have_the_fields_of_the_full_walk(schema: dict[str, Any], value: Any) -> None:
+    """Items without their key, keys with quotes, and lists inside atomic objects are owned as the full walk says."""
+    assert compile_object(compile_structural(spec_schema({"a": schema})))({"spec": {"a": copy.deepcopy(value)}})
+    _check(schema, value)
+
+
+def test_defaults_are_not_shared() -> None:
+    """A list that an object has by default is its own: a change of it changes no later object."""
+    schema = {"type": "array", "items": {"type": "string"}, "default": ["a"]}
+    decode = compile_object(compile_structural(spec_schema({"a": schema})))
+    objects: list[dict[str, Any]] = [{"spec": {}}, {"spec": {}}]
+    for obj in objects:
+        assert decode(obj) is not None
+        obj["spec"]["a"].append("b")
+    assert objects[1] == {"spec": {"a": ["a", "b"]}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
         ({"type": "string", "enum": ["a"]}, "a"),
         ({"type": "string", "format": "date-time", "nullable": True}, None),
         ({"type": "integer", "minimum": 1, "exclusiveMinimum": True}, 2),
@@ -150,10 +195,12 @@ def test_an_unsettled_object_is_left_to_the_slow_walks(pair: tuple[dict[str, Any
             {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}], "pattern": "^1"},
             "10Mi",
         ),
+        ({"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}, 1),
         ({"type": "object", "additionalProperties": {"type": "string"}}, {"a": "b"}),
         ({"type": "object", "required": ["a"], "properties": {"a": {"type": "boolean", "default": False}}}, {}),
         ({"type": "object", "anyOf": [{"required": ["a"]}], "properties": {"a": {"type": "boolean"}}}, {"a": True}),
         ({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}, ["a", "b"]),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}, ["a", "b"]),
         ({"x-kubernetes-preserve-unknown-fields": True}, {"any": [None, {"thing": 1}]}),
     ],
 )
