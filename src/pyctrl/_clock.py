@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 
 __all__ = ["is_replaced", "now", "use"]
 
 
-def _system() -> datetime:
-    return datetime.now(UTC)
-
-
+_system: Callable[[], datetime] = partial(datetime.now, UTC)
 _source: Callable[[], datetime] = _system
 
 

@@ -36,7 +36,7 @@ class Headers(Mapping[str, str]):
     @classmethod
     def of(cls, headers: Mapping[str, str]) -> Headers:
         """Return the headers of a mapping; a `Headers` is returned unchanged."""
-        return headers if isinstance(headers, Headers) else cls(headers.items())
+        return headers if type(headers) is Headers else cls(headers.items())
 
     @property
     def lowered(self) -> Mapping[str, str]:

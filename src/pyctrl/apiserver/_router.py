@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.create import CreateHandler
@@ -42,6 +42,10 @@ _CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
 
 Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
 
+#: What the handler of a request depends on: resource, method, subresource, whether the URL has no namespace and no
+#: name, and whether it has the old prefix /watch/.
+_Route: TypeAlias = tuple[ResourceType, str, str, bool, bool, bool]
+
 
 class Router:
     """The handlers of one server."""
@@ -59,6 +63,8 @@ class Router:
         self._handlers: dict[RESTFactory, object] = {}
         self._storage_handlers: dict[ResourceType, StorageHandler] = {}
         self._verbs = self._routes()
+        self._registry, self._epoch = backend.registry, -1
+        self._found: dict[_Route, Handler] = {}  # of the registry's epoch
 
     def handler(self, request: ResourceRequest) -> Handler:
         """Return the handler of a request.
@@ -66,6 +72,20 @@ class Router:
         Raises:
             StatusError: Nothing is served at the URL (404), or not with this method (405).
         """
+        target, resource = request.target, request.resource
+        if target.subresource in _CONNECTS and not resource.is_custom and request.query.has("dryRun"):
+            self._find(request)
+            raise bad_request("dryRun is not supported")
+        if self._epoch != self._registry.epoch:
+            self._epoch = self._registry.epoch
+            self._found.clear()
+        route = resource, request.method, target.subresource, target.namespace == "", target.name == "", target.watch
+        found = self._found.get(route)
+        if found is None:
+            found = self._found[route] = self._find(request)
+        return found
+
+    def _find(self, request: ResourceRequest) -> Handler:
         target, resource = request.target, request.resource
         if target.name and resource.namespaced and not target.namespace and not resource.is_custom:
             raise resource_not_served()
@@ -80,8 +100,6 @@ class Router:
             raise method_not_allowed()
         if target.name and resource.namespaced and not target.namespace:
             raise resource_not_served()
-        if target.subresource in _CONNECTS and not resource.is_custom and request.query.has("dryRun"):
-            raise bad_request("dryRun is not supported")
         return handler
 
     def _routes(self) -> dict[tuple[str, str], tuple[str, Handler]]:

@@ -55,7 +55,7 @@ from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
-from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_table_options
+from pyctrl.apiserver._request.negotiation import Representation, negotiate_media_type, with_table_options
 from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
 from pyctrl.apiserver._request.request_context import RequestContext, check_timeout, misses_namespace
@@ -178,7 +178,7 @@ class ApiServer:
         self.kubelets: dict[str, KubeletServer] = {}
         self._router = Router(rest, access, self.kubelets)
         self._metrics = RequestMetrics()
-        self._establishing = EstablishingController(rest)
+        self._establishing, self._synced_version = EstablishingController(rest), 0
         #: Carry requests to extension API servers in this process, also in virtual time, by the host names to which the
         #: services of their APIServices resolve, such as that of an `ExternalName`. Others are sent over HTTPS.
         self.service_transports: dict[str, ServiceTransport] = {}
@@ -386,7 +386,8 @@ class ApiServer:
     async def _dispatch(self, context: RequestContext) -> Response:
         headers = context.headers
         target = context.target = parse_target(context.path)
-        check_timeout(context)
+        if context.query.first:
+            check_timeout(context)
         user = self._access.enter(context)
         if self._kubernetes is not None and (api := self._kubernetes.aggregator.find(context.path)) is not None:
             return await self._kubernetes.aggregator.handle(api, context, user)
@@ -403,16 +404,21 @@ class ApiServer:
         if resource.converts:
             response = await self._call_converted(handler, request)
         else:
-            response = await _call(handler, request)
+            called = handler(request)
+            response = called if isinstance(called, Response) else await called
         self._sync()
         return response
 
     def _sync(self) -> None:
-        """Let the server's own controllers follow a request. If the storage refuses, the next request continues."""
+        """Let the server's own controllers follow a write. If the storage refuses, the next request continues."""
+        version = self.storage.version
+        if version == self._synced_version:
+            return
         try:
             self._establishing.sync()
             if self._kubernetes is not None:
                 self._kubernetes.sync()
+            self._synced_version = version  # the next request follows what was written here
         except StorageError as error:
             log.warning("Storage error", extra={"error": str(error)})
 
@@ -441,8 +447,10 @@ def _resource_request(
 ) -> ResourceRequest:
     """Return a request for a resource, with the representation that the client accepts."""
     is_collection = context.method == "GET" and not target.name
-    accepted = negotiate_media_type(_accept(target, context.headers), may_stream=is_collection)
-    form = with_table_options(accepted, context.query.get("includeObject"))
+    accept = "" if target.subresource == "proxy" else context.headers.get("accept", "")  # else what a pod is to answer
+    form = negotiate_media_type(accept, may_stream=is_collection)
+    if form.shape is Representation.TABLE:
+        form = with_table_options(form, context.query.get("includeObject"))
     if resource.deprecation:
         context.warnings.append(resource.deprecation)
     return ResourceRequest(
@@ -461,11 +469,6 @@ def _resource_request(
         sent_headers=context.sent_headers,
         address=context.address,
     )
-
-
-def _accept(target: RequestTarget, headers: Mapping[str, str]) -> str:
-    """Return the media types that the client accepts of this server; those of a proxy are for what it reaches."""
-    return "" if target.subresource == "proxy" else headers.get("accept", "")
 
 
 async def _call(handler: Handler, request: ResourceRequest) -> Response:

@@ -6,6 +6,9 @@ import pytest
 
 from pyctrl.apiserver import ApiServer
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
+from tests.unit.apiserver._objects import GROUP, definition
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 @pytest.mark.parametrize(
@@ -38,5 +41,23 @@ def test_an_object_in_a_namespace_is_not_found_without_it(ask: Asker) -> None:
 def test_a_stream_has_no_dry_run() -> None:
     """A dry run of a command in a container is refused before the pod is looked up."""
     path = "/api/v1/namespaces/default/pods/p/exec"
-    assert ApiServer().handle_nowait("POST", path, [("dryRun", "All")]).status == 400
-    assert ApiServer().handle_nowait("POST", path).status == 404
+    server = ApiServer()
+    assert server.handle_nowait("POST", path, [("dryRun", "All")]).status == 400
+    assert server.handle_nowait("POST", path).status == 404
+    assert server.handle_nowait("POST", path, [("dryRun", "All")]).status == 400
+    assert server.handle_nowait("PUT", path, [("dryRun", "All")]).status == 405
+
+
+def test_a_route_follows_its_definition(ask: Asker) -> None:
+    """A subresource that a definition loses is 404 at once, although requests for it were answered before."""
+    made = definition({"type": "object"}, subresources={"status": {}})
+    crd = f"{DEFINITIONS}/{made['metadata']['name']}"
+    assert ask("POST", DEFINITIONS, made)[0] == 201
+    things = f"/apis/{GROUP}/v1/namespaces/default/{made['spec']['names']['plural']}"
+    assert ask("POST", things, {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "a"}})[0] == 201
+    assert ask("GET", f"{things}/a/status")[0] == 200
+    stored = ask("GET", crd)[1]
+    del stored["spec"]["versions"][0]["subresources"]
+    assert ask("PUT", crd, stored)[0] == 200
+    assert ask("GET", f"{things}/a")[0] == 200
+    assert ask("GET", f"{things}/a/status")[0] == 404

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
 
 from pyctrl.apiserver._errors import FieldError, StatusError, forbidden
 
@@ -32,12 +33,11 @@ class Kind(NamedTuple):
     kind: str
 
 
-@dataclass(slots=True, kw_only=True)
-class Reinvocations:
+class Reinvocations(msgspec.Struct, kw_only=True):
     """The webhooks or policies of one plugin to invoke again because a later one has changed the object."""
 
-    invoked: dict[Hashable, None] = field(default_factory=dict)  # what can be reinvoked, by key
-    required: set[Hashable] = field(default_factory=set)
+    invoked: dict[Hashable, None] = {}  # what can be reinvoked, by key
+    required: set[Hashable] = set()
     last_output: dict[str, Any] | None = None
 
     def require_all(self) -> None:
@@ -45,21 +45,19 @@ class Reinvocations:
         self.required.update(self.invoked)
 
 
-@dataclass(slots=True, kw_only=True)
-class ReinvocationContext:
+class ReinvocationContext(msgspec.Struct, kw_only=True):
     """The second round of mutating admission."""
 
     round: int = 0
     is_wanted: bool = False  # a webhook or policy changed the object in the first round
-    plugins: dict[str, Reinvocations] = field(default_factory=dict)
+    plugins: dict[str, Reinvocations] = {}
 
     def of(self, plugin: str) -> Reinvocations:
         """Return the reinvocations of a plugin."""
         return self.plugins.setdefault(plugin, Reinvocations())
 
 
-@dataclass(slots=True, kw_only=True)
-class Attributes:
+class Attributes(msgspec.Struct, kw_only=True, eq=False):
     """The attributes of one write.
 
     `object` and `old` are whole objects in the version of the request. A mutating plugin changes `object` in place or
@@ -75,7 +73,7 @@ class Attributes:
     stored: StoredObject | None = None  # of a delete; `old` is read from it for webhooks and policies only
     options: WriteOptions | DeleteOptions
     own_kind: Kind | None = None  # of a subresource; None for the kind of the resource
-    reinvocation: ReinvocationContext = field(default_factory=ReinvocationContext)
+    reinvocation: ReinvocationContext = msgspec.field(default_factory=ReinvocationContext)
     is_mutated_dynamically: bool = False  # dynamic plugins ran and may have changed the object
 
     @property

@@ -77,13 +77,7 @@ class AdmissionChain:
         return any(not plugin.is_idle for plugin in self._dynamic_plugins)
 
     async def mutate(self, attributes: Attributes) -> None:
-        """Run mutating admission; suspends only if a webhook must be called."""
-        await self._mutate(attributes)
-        if attributes.reinvocation.is_wanted:
-            attributes.reinvocation.round = 1
-            await self._mutate(attributes)
-
-    async def _mutate(self, attributes: Attributes) -> None:
+        """Run mutating admission, twice if a plugin wants it; suspends only if a webhook must be called."""
         first, last = self._of(attributes)
         for plugin in first:
             plugin.mutate(attributes)
@@ -93,6 +87,9 @@ class AdmissionChain:
                 await dynamic.mutate(attributes)
         for plugin in last:
             plugin.mutate(attributes)
+        if attributes.reinvocation.is_wanted and not attributes.reinvocation.round:
+            attributes.reinvocation.round = 1
+            await self.mutate(attributes)
 
     async def validate(self, attributes: Attributes) -> None:
         """Run validating admission; suspends only if a webhook must be called."""

@@ -109,15 +109,15 @@ class PolicySource:
         self._policies = context.storage.collection(_GROUP, f"{kind}admissionpolicies")
         self._bindings = context.storage.collection(_GROUP, f"{kind}admissionpolicybindings")
         self._known: list[PolicyHook] | None = None
+        #: Whether there are no policies or no bindings; read twice in every write.
+        self.is_idle: bool = self._has_none()
         for collection in (self._policies, self._bindings):
             collection.listen(self._changed)
 
     def _changed(self, _event: WatchCacheEvent) -> None:
-        self._known = None
+        self._known, self.is_idle = None, self._has_none()
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether there are no policies or no bindings."""
+    def _has_none(self) -> bool:
         return not (len(self._policies) and len(self._bindings))
 
     def invocations(self, attributes: Attributes) -> Iterator[PolicyInvocation | NotConfigured]:

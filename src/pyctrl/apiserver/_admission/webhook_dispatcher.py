@@ -77,7 +77,7 @@ class _AdmissionWebhook:
     @property
     def is_idle(self) -> bool:
         """Whether no webhooks are configured."""
-        return not self._hooks
+        return self._hooks.is_empty
 
 
 class MutatingAdmissionWebhook(_AdmissionWebhook):

@@ -34,13 +34,12 @@ class WebhookConfigurations:
     def __init__(self, configurations: Collection) -> None:
         self._configurations = configurations
         self._hooks: list[WebhookAccessor] | None = None
+        #: Whether there are no configurations; read twice in every write.
+        self.is_empty: bool = not len(configurations)
         configurations.listen(self._changed)
 
     def _changed(self, _event: WatchCacheEvent) -> None:
-        self._hooks = None
-
-    def __len__(self) -> int:
-        return len(self._configurations)
+        self._hooks, self.is_empty = None, not len(self._configurations)
 
     def all(self) -> list[WebhookAccessor]:
         """Return all webhooks."""

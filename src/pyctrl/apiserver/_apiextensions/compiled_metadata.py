@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -53,25 +53,16 @@ def _namespace(value: JSON) -> FieldSet | None:
 
 
 def _labels(value: JSON) -> FieldSet | None:
-    fields = _map_fields(tuple(value)) if type(value) is dict else None
-    if fields is None:
+    if type(value) is not dict or not _are_texts(value.values()) or any(map(names.label_value, value.values())):
         return None
-    for each in value.values():
-        if type(each) is not str or names.label_value(each):
-            return None
-    return fields
+    return _map_fields(tuple(value))
 
 
 def _annotations(value: JSON) -> FieldSet | None:
-    fields = _map_fields(tuple(value)) if type(value) is dict else None
-    if fields is None:
+    if type(value) is not dict or not _are_texts(value.values()):
         return None
-    size = 0
-    for key, each in value.items():
-        if type(each) is not str:
-            return None
-        size += len(key) + len(each)
-    return fields if size * _MAX_CHARACTER_BYTES <= ANNOTATIONS_LIMIT else None
+    size = sum(map(len, value)) + sum(map(len, value.values()))
+    return _map_fields(tuple(value)) if size * _MAX_CHARACTER_BYTES <= ANNOTATIONS_LIMIT else None
 
 
 @lru_cache(maxsize=1024)
@@ -83,16 +74,20 @@ def _map_fields(keys: tuple[str, ...]) -> FieldSet | None:
 
 
 def _finalizers(value: JSON) -> FieldSet | None:
-    if type(value) is not list or not value:
+    if type(value) is not list or not _are_texts(value) or any(map(names.qualified_name, value)):
         return None
     fields: FieldSet = {".": _LEAF}
     for index, each in enumerate(value):
-        if type(each) is not str or names.qualified_name(each):
-            return None
         fields[item_element(_FINALIZERS, index, each)] = _LEAF
     return fields if len(fields) == len(value) + 1 else None  # else there are duplicates
 
 
+def _are_texts(values: Iterable[JSON]) -> bool:
+    """Return whether there are values, and all are strings."""
+    return set(map(type, values)) == _ONLY_TEXTS
+
+
+_ONLY_TEXTS = {str}
 _DECODERS: Mapping[str, FieldDecoder] = {
     "name": _name,
     "namespace": _namespace,

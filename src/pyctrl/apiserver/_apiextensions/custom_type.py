@@ -88,6 +88,7 @@ class CustomResourceType:
         self.group: str = spec["group"]
         self.storage_group: str = self.group
         self.version: str = version["name"]
+        self.api_version: str = f"{self.group}/{self.version}"
         self.kind: str = crd_names["kind"]
         self.plural: str = crd_names["plural"]
         self.storage_prefix: str = f"{self.group}/{self.plural}"
@@ -120,18 +121,14 @@ class CustomResourceType:
         return f"<{self.plural}.{self.version}.{self.group}>"
 
     @property
-    def api_version(self) -> str:
-        """`group/version`."""
-        return f"{self.group}/{self.version}"
-
-    @property
     def schema(self) -> SchemaNode:
         """The schema of the kind, compiled at first use."""
         if self._schema is None:
             text = (self.described.get("schema") or {}).get("openAPIV3Schema") or {}
             self._schema = node = compile_structural(text)
             node.preserve = node.preserve or bool(self.spec.get("preserveUnknownFields"))
-            self._metadata_limits = node.properties.get("metadata")
+            limits = node.properties.get("metadata")
+            self._metadata_limits = limits if limits is not None and limits.properties else None
             node.properties["metadata"] = self._metadata_node
             node.properties.setdefault("apiVersion", SchemaNode(type="string"))
             node.properties.setdefault("kind", SchemaNode(type="string"))
@@ -141,7 +138,7 @@ class CustomResourceType:
         """Apply defaults; return the fields of the object if it is valid and needs no pruning, else None."""
         if self._fast_decoder is None:
             self._fast_decoder = compile_object(self.schema)
-        return None if any(self._validate_scale(obj)) else self._fast_decoder(obj)
+        return None if self.scale is not None and any(self._validate_scale(obj)) else self._fast_decoder(obj)
 
     @property
     def rules(self) -> RuleValidator | None:
@@ -203,26 +200,25 @@ class CustomResourceType:
             is_applied: The object is the result of a server-side apply: nulls are kept and validated.
         """
         unknown: list[str] = []
-        schema = self.schema
         metadata = metadata_fields(obj.get("metadata"), is_namespaced=self.namespaced)
         try:
             if metadata is None:
                 obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
             fields = self._decode_fast(obj)
             if fields is None:
-                prune(schema, obj, unknown, self._read_metadata)
+                prune(self.schema, obj, unknown, self._read_metadata)
         except DecodeFailed as failed:
             raise errors.UndecodableBody(self.kind, self.version, str(failed)) from failed
         report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
         if fields is None:
-            self._fill(schema, obj, is_applied=is_applied)
+            self._fill(obj, is_applied=is_applied)
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
         return None if fields is None else DecodedFields(fields, metadata)
 
-    def _fill(self, schema: SchemaNode, obj: dict[str, JSON], *, is_applied: bool) -> None:
+    def _fill(self, obj: dict[str, JSON], *, is_applied: bool) -> None:
         metadata = obj.pop("metadata")
-        prune_nulls(schema, obj, only_defaulted=is_applied)
-        apply_defaults(schema, obj)
+        prune_nulls(self.schema, obj, only_defaulted=is_applied)
+        apply_defaults(self.schema, obj)
         obj["metadata"] = metadata
 
     def _read_metadata(self, metadata: JSON, path: str, unknown: list[str]) -> JSON:
@@ -253,10 +249,15 @@ class CustomResourceType:
             causes += validate_metadata(
                 metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
             )
-        causes += self._validate_names(metadata)
-        causes += self.validate(obj, None, is_decoded=decoded_fields is not None)
-        self._raise_invalid(obj, [*causes, *self._validate_rules(obj, None, causes, warnings)])
-        warnings.extend(finalizer_warnings(metadata, None))
+        if self._metadata_limits is not None:
+            causes += self._validate_names(metadata, self._metadata_limits)
+        if decoded_fields is None:
+            causes += self.validate(obj, None)
+        if self.schema.rules:
+            causes += self._validate_rules(obj, None, causes, warnings)
+        self._raise_invalid(obj, causes)
+        if "finalizers" in metadata:
+            warnings.extend(finalizer_warnings(metadata, None))
 
     def prepare_update(
         self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
@@ -277,18 +278,13 @@ class CustomResourceType:
         self._raise_invalid(new, [*causes, *self._validate_rules(new, old, causes, warnings)])
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
 
-    def _validate_names(self, metadata: Mapping[str, JSON]) -> list[errors.FieldError]:
+    def _validate_names(self, metadata: Mapping[str, JSON], limits: SchemaNode) -> list[errors.FieldError]:
         """Validate the name of a new object against the definition, which may restrict no other metadata."""
-        limits = self._metadata_limits  # compiled with the schema, which `decode` has used
-        if limits is None or not limits.properties:
-            return []
         return validate(limits, {key: metadata[key] for key in limits.properties if key in metadata}, "metadata")
 
-    def validate(
-        self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_decoded: bool = False
-    ) -> list[errors.FieldError]:
-        """Validate an object, which replaces `old`, against the schema; with `is_decoded`, `decode` has done so."""
-        return [] if is_decoded or self._decode_fast(obj) is not None else self._schema_causes(obj, old)
+    def validate(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
+        """Validate an object, which replaces `old`, against the schema."""
+        return [] if self._decode_fast(obj) is not None else self._schema_causes(obj, old)
 
     def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
         """Return the errors of values, scale, embedded objects and list types."""

@@ -100,7 +100,8 @@ class Authenticator:
         found = self._of_request(headers, peer)
         if found is not None:
             return found
-        token = _bearer(headers.get("authorization", ""))
+        header = headers.get("authorization")
+        token = _bearer(header) if header else ""
         if not token:
             if self._is_open:
                 return ADMIN

@@ -23,8 +23,9 @@ def read_request_object(request: ResourceRequest, options: WriteOptions, served:
     """Return the object in the body of a request, decoded and defaulted."""
     resource = request.resource
     obj, duplicates = decode_strictly(request.body, request.headers, resource.kind)
-    check_type_meta(obj, resource, request.body)
-    check_kind(obj, resource, served)
+    if obj.get("kind") != resource.kind or obj.get("apiVersion") != resource.api_version:
+        check_type_meta(obj, resource, request.body)
+        check_kind(obj, resource, served)
     decode_as_resource(obj, request, options, duplicates)
     return obj
 

@@ -122,17 +122,14 @@ def _read(entry: Mapping[str, JSON]) -> ManagedEntry:
 
 
 def _written(entry: ManagedEntry) -> dict[str, JSON]:
-    manager = entry.manager
-    written = {
-        "manager": manager.name,
-        "operation": manager.operation,
-        "apiVersion": manager.api_version,
-        "time": entry.time,
-        "fieldsType": "FieldsV1",
-        "fieldsV1": entry.fields,
-        "subresource": manager.subresource,
-    }
-    return {key: value for key, value in written.items() if value or key == "fieldsV1"}
+    name, operation, api_version, subresource = entry.manager
+    written: dict[str, JSON] = {"manager": name, "operation": operation, "apiVersion": api_version, "time": entry.time}
+    if not all(written.values()):
+        written = {key: value for key, value in written.items() if value}
+    written["fieldsType"], written["fieldsV1"] = "FieldsV1", entry.fields
+    if subresource:
+        written["subresource"] = subresource
+    return written
 
 
 def _order(entry: ManagedEntry) -> tuple[str, str, str, str, str]:
@@ -158,9 +155,7 @@ def update_managed_fields(
     Args:
         decoded_fields: The fields of `new`, if they were collected while it was decoded; used when `old` is None.
     """
-    identifier = ManagerIdentifier(
-        name=manager, operation=operation, api_version=api_version, subresource=subresource or ""
-    )
+    identifier = ManagerIdentifier(manager, operation, api_version, subresource or "")
     if old is None and "managedFields" not in new["metadata"]:
         added, _ = _difference(new, None, type, subresource, decoded_fields)
         if added:

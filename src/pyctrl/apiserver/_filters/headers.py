@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from pyctrl._headers import Headers
 from pyctrl.apiserver._authn import REPEATED, RequestAuthenticator
 from pyctrl.apiserver._errors import Response
-from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP
+from pyctrl.apiserver._filters.impersonation import is_repeated
 
 __all__ = ["first_values", "with_warnings"]
 
@@ -17,13 +18,20 @@ _LISTS = ("sec-websocket-protocol", "x-stream-protocol-version")  # of which cli
 
 def first_values(every: Headers, authenticator: RequestAuthenticator | None) -> Mapping[str, str]:
     """Return the first value of each header by lower-case name, as in Go, and all values of lists and of users."""
-    lists = {name: ", ".join(every.get_all(name)) for name in _LISTS if name in every.lowered}
-    names = [name for name in every.lowered if name == GROUP or name.startswith(EXTRA)]
+    lowered = every.lowered
+    lists, names = _with_several_values(tuple(lowered))
     if authenticator is not None:
-        names += filter(authenticator.is_repeated, every.lowered)
+        names = (*names, *filter(authenticator.is_repeated, lowered))
     if not names and not lists:
-        return every.lowered
-    return {**every.lowered, **lists, **{name: REPEATED.join(every.get_all(name)) for name in names}}
+        return lowered
+    listed = {name: ", ".join(every.get_all(name)) for name in lists}
+    return {**lowered, **listed, **{name: REPEATED.join(every.get_all(name)) for name in names}}
+
+
+@lru_cache(maxsize=256)  # a client sends the same headers again and again
+def _with_several_values(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of headers whose values are lists, and of those that impersonate users."""
+    return tuple(filter(_LISTS.__contains__, names)), tuple(filter(is_repeated, names))
 
 
 def with_warnings(response: Response, warnings: list[str]) -> Response:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from enum import Enum
+from functools import lru_cache
 from urllib.parse import unquote
 
 from pyctrl._go.text import quoted
@@ -31,7 +32,7 @@ from pyctrl.apiserver._authn import (
 from pyctrl.apiserver._authz import Authorizer, access_forbidden
 from pyctrl.apiserver._errors import StatusError, bad_request
 
-__all__ = ["EXTRA", "GROUP", "ImpersonationFilter"]
+__all__ = ["ImpersonationFilter", "is_repeated"]
 
 
 USER, GROUP, UID = "impersonate-user", "impersonate-group", "impersonate-uid"
@@ -135,8 +136,21 @@ class ImpersonationFilter:
             raise access_forbidden(access, user, decision.reason)
 
 
+def is_repeated(header: str) -> bool:
+    """Return whether a header is one of those that impersonate with several values."""
+    return header == GROUP or header.startswith(EXTRA)
+
+
+@lru_cache(maxsize=256)  # a client sends the same headers again and again
+def _are_plain(headers: tuple[str, ...]) -> bool:
+    """Return whether no header impersonates."""
+    return not any(header in (USER, UID) or is_repeated(header) for header in headers)
+
+
 def _wanted(headers: Mapping[str, str]) -> User | None:
     """Return the user in the impersonation headers; None without such headers."""
+    if _are_plain(tuple(headers)):
+        return None
     name, uid = headers.get(USER, ""), headers.get(UID, "")
     groups = tuple(headers[GROUP].split(REPEATED)) if GROUP in headers else ()
     extra: dict[str, tuple[str, ...]] = {}

@@ -64,18 +64,20 @@ _OPTIONAL = frozenset({"controller", "blockOwnerDeletion", "deletionGracePeriodS
 
 def omit_empty(metadata: dict[str, Any]) -> None:
     """Drop fields that Go's ObjectMeta omits: nulls, empty strings, lists and maps."""
+    if all(metadata.values()):
+        return
     for name, value in list(metadata.items()):
         if value is None or (not value and name not in _OPTIONAL):
             del metadata[name]
 
 
-_OF_SERVER = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
+_OF_SERVER = frozenset(("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"))
 
 
 def wipe_system_fields(metadata: dict[str, Any]) -> None:
     """Drop the system fields that a client set in a new object."""
-    for name in _OF_SERVER:
-        metadata.pop(name, None)
+    for name in _OF_SERVER.intersection(metadata):
+        del metadata[name]
     omit_empty(metadata)
 
 

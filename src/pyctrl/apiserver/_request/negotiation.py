@@ -74,12 +74,12 @@ def negotiate_media_type(accept: str, *, may_stream: bool = False) -> MediaTypeO
 
 
 def with_table_options(form: MediaTypeOptions, include: str) -> MediaTypeOptions:
-    """Return the media type with the query parameter `includeObject`, which only tables have; "" means Metadata.
+    """Return the media type of a table with the query parameter `includeObject`; "" means Metadata.
 
     Raises:
         StatusError: 400, the parameter has another value.
     """
-    if form.shape is not Representation.TABLE or not include:
+    if not include:
         return form
     if include not in _INCLUDED:
         wrong = invalid_value("includeObject", include, "must be 'Metadata', 'Object', 'None', or empty")

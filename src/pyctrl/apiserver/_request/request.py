@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
+
+import msgspec
 
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions
@@ -78,8 +79,7 @@ class WouldBlock(RuntimeError):
     """`ApiServer.handle_nowait` was called for a request that has to wait. Nothing was changed."""
 
 
-@dataclass(slots=True, kw_only=True)
-class ResourceRequest:
+class ResourceRequest(msgspec.Struct, kw_only=True, eq=False):
     """One request for a resource, after authentication."""
 
     method: str
@@ -91,8 +91,8 @@ class ResourceRequest:
     body: bytes
     user: User
     form: MediaTypeOptions
-    warnings: list[str] = field(default_factory=list)
-    annotations: dict[str, str] = field(default_factory=dict)  # of the audit event
+    warnings: list[str] = []
+    annotations: dict[str, str] = {}  # of the audit event
     decoded_fields: DecodedFields | None = None  # fields of the object that was decoded last, if it is valid
     may_wait: bool = True  # False for `ApiServer.handle_nowait`
     sent_headers: Sequence[tuple[str, str]] = ()  # all of them, as the client has sent them

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from pyctrl._clock import now
 from pyctrl._go.durations import duration_problem
@@ -22,8 +23,7 @@ __all__ = ["RequestContext", "check_timeout", "is_long_running", "misses_namespa
 _LONG_RUNNING = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
 
-@dataclass(slots=True)
-class RequestContext:
+class RequestContext(msgspec.Struct, eq=False):
     """One request, from the first filter to the audit log."""
 
     method: str
@@ -37,12 +37,12 @@ class RequestContext:
     target: RequestTarget | None = None  # None for a path that is no resource
     user: User | None = None  # the authenticated user
     impersonated_user: User | None = None  # the user after impersonation
-    warnings: list[str] = field(default_factory=list)
-    received: datetime = field(default_factory=now)
+    warnings: list[str] = []
+    received: datetime = msgspec.field(default_factory=now)
     is_routed: bool = False  # a handler was found for it
     decision: str = ""  # of authorization: allow or forbid; "" before authorization
     reason: str = ""  # of the decision
-    annotations: dict[str, str] = field(default_factory=dict)  # of the audit event, besides the decision
+    annotations: dict[str, str] = {}  # of the audit event, besides the decision
     _access: Access | None = None
 
     @property

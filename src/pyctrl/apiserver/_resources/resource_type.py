@@ -121,5 +121,6 @@ class ResourceType(Protocol):
 
 def with_type_meta(obj: dict[str, JSON], resource: ResourceType) -> dict[str, JSON]:
     """Return the object with kind, apiVersion and metadata in front, as kube-apiserver writes them."""
-    rest = {key: value for key, value in obj.items() if key not in ("kind", "apiVersion", "metadata")}
-    return {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": obj["metadata"], **rest}
+    found = {"kind": "", "apiVersion": "", "metadata": {}, **obj}
+    found["kind"], found["apiVersion"] = resource.kind, resource.api_version
+    return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from pyctrl.apiserver._endpoints.typed_bodies import BINDING, decode_subresource_body
 from pyctrl.apiserver._endpoints.update import UpdatedObject
