@@ -313,7 +313,8 @@ class ApiServer:
     ) -> RequestContext:
         sent = Headers.of(headers)
         lowered = first_values(sent, self._request_authenticator)
-        return RequestContext(method, path, QueryParameters(query), lowered, body, peer, sent_headers=sent.pairs)
+        parameters = QueryParameters(query) if query else _NO_PARAMETERS
+        return RequestContext(method, path, parameters, lowered, body, peer, sent_headers=sent.pairs)
 
     def _is_stored(self, path: str) -> bool:
         """Return whether the objects of a URL are in the storage of the server, and have its versions."""
@@ -440,6 +441,9 @@ class ApiServer:
         if self.registry.is_builtin_group(target.group):
             raise resource_not_served()
         return None
+
+
+_NO_PARAMETERS = QueryParameters(())
 
 
 def _resource_request(

@@ -209,7 +209,8 @@ class CustomResourceType:
                 prune(self.schema, obj, unknown, self._read_metadata)
         except DecodeFailed as failed:
             raise errors.UndecodableBody(self.kind, self.version, str(failed)) from failed
-        report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
+        if unknown or duplicates:
+            report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
         if fields is None:
             self._fill(obj, is_applied=is_applied)
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version

@@ -35,6 +35,8 @@ def object_response(
     Raises:
         StatusError: 406, the client accepts only the metadata of a list.
     """
+    if form.shape is Representation.WHOLE:
+        return bytes_response(stored.view(resource), form, status)
     if form.kind == "PartialObjectMetadataList":
         raise not_acceptable_for_list(form.kind, _go_type(resource), is_list=False)
     if form.shape is Representation.TABLE:

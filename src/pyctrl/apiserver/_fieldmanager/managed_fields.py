@@ -96,7 +96,8 @@ class Managed:
     def write(self, metadata: dict[str, JSON]) -> None:
         """Write the entries to metadata, in kube-apiserver's order."""
         self._merge_old_updaters()
-        written = [_written(each) for each in sorted(self.entries, key=_order) if each.fields]
+        entries = sorted(self.entries, key=_order)
+        written = [_written(each.manager, each.fields, each.time) for each in entries if each.fields]
         if written:
             metadata["managedFields"] = written
         else:
@@ -121,12 +122,12 @@ def _read(entry: Mapping[str, JSON]) -> ManagedEntry:
     return ManagedEntry(manager=manager, fields=entry["fieldsV1"], time=entry.get("time"))
 
 
-def _written(entry: ManagedEntry) -> dict[str, JSON]:
-    name, operation, api_version, subresource = entry.manager
-    written: dict[str, JSON] = {"manager": name, "operation": operation, "apiVersion": api_version, "time": entry.time}
+def _written(manager: ManagerIdentifier, fields: FieldSet, time: str | None) -> dict[str, JSON]:
+    name, operation, api_version, subresource = manager
+    written: dict[str, JSON] = {"manager": name, "operation": operation, "apiVersion": api_version, "time": time}
     if not all(written.values()):
         written = {key: value for key, value in written.items() if value}
-    written["fieldsType"], written["fieldsV1"] = "FieldsV1", entry.fields
+    written["fieldsType"], written["fieldsV1"] = "FieldsV1", fields
     if subresource:
         written["subresource"] = subresource
     return written
@@ -159,9 +160,7 @@ def update_managed_fields(
     if old is None and "managedFields" not in new["metadata"]:
         added, _ = _difference(new, None, type, subresource, decoded_fields)
         if added:
-            new["metadata"]["managedFields"] = [
-                _written(ManagedEntry(manager=identifier, fields=added, time=timestamp()))
-            ]
+            new["metadata"]["managedFields"] = [_written(identifier, added, timestamp())]
         return
     managed = Managed(_effective_entries(new["metadata"], old, is_subresource=bool(subresource)))
     new["metadata"].pop("managedFields", None)

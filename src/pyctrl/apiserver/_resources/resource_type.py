@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
+import msgspec
+
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ __all__ = ["ConnectedSubresource", "DecodedFields", "RESTFactory", "ResourceType
 RESTFactory: TypeAlias = Callable[[Any], object]
 
 
-class DecodedFields(NamedTuple):
+class DecodedFields(msgspec.Struct, frozen=True, eq=False):
     """Field sets of a valid object, collected while it was decoded.
 
     `_fieldmanager.fieldset` describes the form of a field set.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -43,7 +44,12 @@ _decode = msgspec.json.Decoder().decode
 def media_type(headers: Mapping[str, str], default: str = JSON) -> str:
     """Return the content type without parameters, `default` if it is absent."""
     value = headers.get("content-type", "")
-    return value.partition(";")[0].strip().lower() if value else default
+    return _without_parameters(value) if value else default
+
+
+@lru_cache(maxsize=256)  # a client sends the same few again and again
+def _without_parameters(media_type: str) -> str:
+    return media_type.partition(";")[0].strip().lower()
 
 
 def decode_object(body: bytes, headers: Mapping[str, str], kind: str) -> dict[str, Any]:
