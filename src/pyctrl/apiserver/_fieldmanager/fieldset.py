@@ -118,6 +118,8 @@ def difference(left: FieldSet, right: FieldSet) -> FieldSet:
 
 def recursive_difference(left: FieldSet, right: FieldSet) -> FieldSet:
     """Return the fields of the left set that are neither in the right one nor below one of its members."""
+    if left.keys().isdisjoint(right):
+        return left
     found: FieldSet = {}
     for key, ours in left.items():
         if key not in right:
