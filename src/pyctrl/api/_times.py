@@ -8,18 +8,22 @@ from pyctrl._clock import now
 
 __all__ = ["format_micro_time", "format_time", "now"]
 
-
-def _utc(value: datetime) -> datetime:
-    """Return a time in UTC; a naive one is taken as UTC."""
-    zone = value.tzinfo
-    return value if zone is UTC else value.replace(tzinfo=UTC) if zone is None else value.astimezone(UTC)
+_LENGTHS = {"seconds": len("2026-01-01T00:00:00"), "microseconds": len("2026-01-01T00:00:00.000000")}
 
 
 def format_time(value: datetime) -> str:
     """Format a time as ``metav1.Time`` does: RFC 3339, UTC, truncated to seconds."""
-    return f"{_utc(value).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+    return _rfc_3339(value, "seconds")
 
 
 def format_micro_time(value: datetime) -> str:
     """Format a time as ``metav1.MicroTime`` does: RFC 3339, UTC, always six fractional digits."""
-    return f"{_utc(value).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    return _rfc_3339(value, "microseconds")
+
+
+def _rfc_3339(value: datetime, precision: str) -> str:
+    """Format a time in UTC; a naive one is taken as UTC."""
+    zone = value.tzinfo
+    if zone is not None and zone is not UTC:
+        value = value.astimezone(UTC)
+    return value.isoformat(timespec=precision)[: _LENGTHS[precision]] + "Z"  # without the offset

@@ -32,6 +32,7 @@ __all__ = [
 MANAGED_FIELDS = b',"managedFields":['
 SPEC = b',"spec":'
 HEAD = 512  # bytes that contain the identity, in the order of kube-apiserver
+REMEMBERED = 8  # objects whose details are remembered
 WINDOW = 16 * 1024  # bytes to search for a cut; longer metadata is decoded with the whole object
 
 
@@ -98,6 +99,9 @@ class MetadataReader(Generic[M]):
         Raises:
             DecodeError: the data is not a JSON object with name and version in its metadata; only if strict.
         """
+        return self._decode_metadata(data)
+
+    def _decode_metadata(self, data: bytes) -> M:
         found = self._read(self._first(data))
         if found is not None:
             return found
@@ -127,6 +131,29 @@ class MetadataReader(Generic[M]):
         if self._is_strict and not (found.name and found.resource_version):
             raise DecodeError(f"expected an object with name and resourceVersion, got {shown_wire(data)}")
         return found
+
+
+class DetailsReader(MetadataReader[Details]):
+    """Decodes the details of objects, once for all listeners of an event.
+
+    It remembers the details of the few objects that were read last: the two states of an update, and those of the
+    writes that handlers do in between.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(ObjectWith[Details], is_strict=False)
+        self._recent: dict[int, tuple[bytes, Details]] = {}
+
+    def __call__(self, data: bytes) -> Details:
+        """Decode the details of one object. They are shared: do not change them."""
+        recent = self._recent.get(id(data))
+        if recent is not None:  # the id is that of these bytes, because they are kept with it
+            return recent[1]
+        details = self._decode_metadata(data)
+        if len(self._recent) == REMEMBERED:
+            self._recent.clear()
+        self._recent[id(data)] = data, details
+        return details
 
 
 class IdentityReader:
@@ -219,4 +246,4 @@ _read_identity = msgspec.json.Decoder(ObjectWith[ObjectIdentity]).decode
 _read_details = msgspec.json.Decoder(ObjectWith[Details]).decode
 
 #: Reads labels and the like; shared by all kinds.
-read_details = MetadataReader(ObjectWith[Details], is_strict=False)
+read_details = DetailsReader()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyctrl.cache._metadata import Details, IdentityReader, MetadataReader, ObjectWith
+from pyctrl.cache._metadata import REMEMBERED, Details, DetailsReader, IdentityReader, MetadataReader, ObjectWith
 from pyctrl.cache._record import RecordReader
 from pyctrl.errors import DecodeError
 
@@ -79,3 +79,15 @@ def test_what_is_no_object_is_refused(data: bytes) -> None:
 def test_a_version_that_is_no_number_cannot_be_compared() -> None:
     """An object with a non-numeric version is kept with version 0."""
     assert RecordReader()(b'{"metadata":{"name":"a","resourceVersion":"opaque"}}').version == 0
+
+
+def test_details_are_decoded_once_for_all_readers() -> None:
+    """The details of the objects that were read last are shared; other objects have their own, even if equal."""
+    read = DetailsReader()
+    objects = [json.dumps({"metadata": {"name": f"n{n}", "resourceVersion": "7"}}).encode() for n in range(REMEMBERED)]
+    details = [read(each) for each in objects]
+    assert [each.name for each in details] == [f"n{n}" for n in range(REMEMBERED)]
+    assert all(read(each) is found for each, found in zip(objects, details, strict=True))
+    again = bytes(bytearray(objects[0]))
+    assert read(again) is not details[0]
+    assert read(again).name == "n0"

@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import datetime
 from random import Random
 from typing import Any, Final, Literal
-from urllib.parse import urlencode
 
 import msgspec
 
@@ -115,8 +114,7 @@ class _Record:
             return
         context = self._context
         is_received = stage is AuditStage.REQUEST_RECEIVED
-        query = urlencode(list(context.query))
-        request_object = None if is_received else _decode_json(context.body)
+        query = context.query.text
         event: dict[str, Any] = {
             "kind": "Event",
             "apiVersion": "audit.k8s.io/v1",
@@ -130,20 +128,19 @@ class _Record:
             **_users(context, has_impersonated=not is_received),
             "sourceIPs": [context.peer.address] if context.peer else None,
             "userAgent": context.headers.get("user-agent"),
-            "objectRef": _object_ref(context, request_object),
-            **({} if is_received else self._response_fields(request_object)),
+            "objectRef": _object_ref(context, has_body=not is_received),
+            **({} if is_received else self._response_fields()),
             "requestReceivedTimestamp": format_micro_time(context.received),
             "stageTimestamp": format_micro_time(context.received if is_received else now()),
             "annotations": None if is_received else _annotations(context) or None,
         }
         self._log.write(event)
 
-    def _response_fields(self, request_object: Any) -> dict[str, Any]:
-        response_object = _decode_json(self._response.body)
-        found = _objects(self._config.level, self._context, request_object, response_object)
+    def _response_fields(self) -> dict[str, Any]:
+        found = _objects(self._config.level, self._context, self._response)
         if self._config.omit_managed_fields:
             found = {name: _without_managed_fields(each) for name, each in found.items()}
-        return {"responseStatus": _status(self._response, response_object), **found}
+        return {"responseStatus": _status(self._response), **found}
 
     def completed_after(self, body: AsyncGenerator[bytes, None] | Upgrade) -> AsyncGenerator[bytes, None] | Upgrade:
         """Return the body of a stream or upgraded connection that writes the last event at its end."""
@@ -182,21 +179,21 @@ def _without_managed_fields(obj: Any) -> Any:
     return found
 
 
-def _objects(level: AuditLevel, context: RequestContext, request_object: Any, response_object: Any) -> dict[str, Any]:
+def _objects(level: AuditLevel, context: RequestContext, response: Response) -> dict[str, Any]:
     if level is AuditLevel.METADATA or context.target is None:
         return {}
-    objects = {"requestObject": request_object}
+    objects = {"requestObject": _decode_json(context.body)}
     if level is AuditLevel.REQUEST_RESPONSE:
-        objects["responseObject"] = response_object
+        objects["responseObject"] = _decode_json(response.body)
     return objects
 
 
-def _decode_json(body: object) -> Any:
-    """Decode a JSON body; other bodies are not logged."""
+def _decode_json(body: object, of: Any = Any) -> Any:
+    """Decode a JSON body, or the fields of it that a type has; None if it is not that. Other bodies are not logged."""
     if not isinstance(body, bytes) or not body:
         return None
     try:
-        return msgspec.json.decode(body)
+        return msgspec.json.decode(body, type=of)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
@@ -215,35 +212,57 @@ def _user_fields(user: User) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value}
 
 
-def _object_ref(context: RequestContext, request_object: Any) -> dict[str, str] | None:
+class _Metadata(msgspec.Struct, rename="camel", gc=False):
+    """Metadata of an object that is created or replaced."""
+
+    name: Any = ""
+    uid: Any = ""
+    resource_version: Any = ""
+
+
+class _Body(msgspec.Struct, gc=False):
+    """The fields of a request body that are logged at every level; the others are not decoded."""
+
+    metadata: _Metadata
+
+
+class _Status(msgspec.Struct, gc=False):
+    """The fields of a response body that are logged at every level if it is a Status."""
+
+    kind: Any = None
+    status: Any = msgspec.UNSET
+    message: Any = msgspec.UNSET
+    reason: Any = msgspec.UNSET
+    details: Any = msgspec.UNSET
+
+
+def _object_ref(context: RequestContext, *, has_body: bool) -> dict[str, str] | None:
     target = context.target
     if target is None:
         return None
-    given = request_object.get("metadata") if isinstance(request_object, dict) else None
-    metadata = {key: each for key, each in given.items() if isinstance(each, str)} if isinstance(given, dict) else {}
-    if context.method not in ("POST", "PUT"):
-        metadata = {}  # a patch is not an object, and options have no names
+    metadata = _Metadata()
+    if has_body and context.method in ("POST", "PUT"):  # a patch is not an object, and options have no names
+        found: _Body | None = _decode_json(context.body, _Body)
+        metadata = metadata if found is None else found.metadata
     is_namespace = (target.group, target.resource) == ("", "namespaces")
     reference = {
         "resource": target.resource,
         "namespace": target.namespace or (target.name if is_namespace else ""),
-        "name": target.name or metadata.get("name", ""),
-        "uid": metadata.get("uid", ""),
+        "name": target.name or metadata.name,
+        "uid": metadata.uid,
         "apiGroup": target.group,
         "apiVersion": target.version,
-        "resourceVersion": metadata.get("resourceVersion", ""),
+        "resourceVersion": metadata.resource_version,
         "subresource": target.subresource,
     }
-    return {key: value for key, value in reference.items() if value}
+    return {key: value for key, value in reference.items() if value and isinstance(value, str)}
 
 
-def _status(response: Response, response_object: Any) -> dict[str, Any]:
+def _status(response: Response) -> dict[str, Any]:
     """Return the response status: the code, and the fields of a Status body."""
-    fields = {}
-    if isinstance(response_object, dict) and response_object.get("kind") == "Status":
-        fields = {
-            key: response_object[key] for key in ("status", "message", "reason", "details") if key in response_object
-        }
+    found: _Status | None = _decode_json(response.body, _Status)
+    fields = {} if found is None or found.kind != "Status" else msgspec.structs.asdict(found)
+    fields = {key: value for key, value in fields.items() if key != "kind" and value is not msgspec.UNSET}
     return {"metadata": {}, **fields, "code": response.status}
 
 

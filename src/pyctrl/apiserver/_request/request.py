@@ -38,6 +38,11 @@ class ParsedQuery(list[tuple[str, str]]):
         self.text = text
 
 
+@lru_cache(maxsize=256)
+def _encoded(parameters: tuple[tuple[str, str], ...]) -> str:
+    return urlencode(parameters)
+
+
 class QueryParameters:
     """Query parameters of a request. The first value of a repeated parameter counts, as in Go."""
 
@@ -54,7 +59,7 @@ class QueryParameters:
     @property
     def text(self) -> str:
         """The query string, as the client has sent it if it came over HTTP."""
-        return self._all.text if isinstance(self._all, ParsedQuery) else urlencode(self._all)
+        return self._all.text if isinstance(self._all, ParsedQuery) else _encoded(tuple(self._all))
 
     def get(self, name: str) -> str:
         """Return the value of a parameter, "" when it is absent."""

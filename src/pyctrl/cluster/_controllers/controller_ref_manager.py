@@ -21,8 +21,9 @@ from pyctrl.cache import CachedClient, Record
 from pyctrl.client import JsonPatch
 from pyctrl.controller import Handler, ManagedCluster, ObjectChange, Request
 from pyctrl.errors import Conflict, Invalid, NotFound
+from pyctrl.kinds.meta.v1 import LabelSelector as LabelSelectorSpec
 
-__all__ = ["ControllerRefManager", "enqueue_adopters", "index_orphans"]
+__all__ = ["ControllerRefManager", "enqueue_adopters", "index_orphans", "label_selector"]
 
 ORPHANS = "orphans"  # the index of objects without a controller, by namespace
 OWNED = "owner"  # the cache's built-in index, by the uid of owners
@@ -40,6 +41,13 @@ def index_orphans(host: ManagedCluster, kind: type[KubernetesObject]) -> None:
 
 def _has_controller(record: Record) -> bool:
     return any(owner.controller for owner in record.owners)
+
+
+def label_selector(selector: LabelSelectorSpec) -> LabelSelector:
+    """Return the selector of the dependents of a workload."""
+    if selector.match_expressions:
+        return LabelSelector.from_wire(selector)
+    return LabelSelector.from_dict(selector.match_labels)  # nearly always; the object need not be encoded
 
 
 class ControllerRefManager(Generic[O]):

@@ -12,6 +12,7 @@ from pyctrl import _clock
 from pyctrl.api import KubernetesObject, ObjectMeta, is_deleting, set_controller_reference
 from pyctrl.cache import CachedClient
 from pyctrl.client import Preconditions
+from pyctrl.cluster._controllers.handlers import OwnWrites
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
 from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.errors import ApiError, Conflict, Forbidden, NotFound
@@ -86,10 +87,18 @@ def pod_from_template(template: PodTemplateSpec, owner: KubernetesObject) -> Pod
 
 
 class PodControl:
-    """Creates and deletes the pods of an owner and records Events about it."""
+    """Creates and deletes the pods of an owner and records Events about it.
 
-    def __init__(self, client: CachedClient, events: LegacyEventRecorder) -> None:
-        self._client, self._events = client, events
+    Args:
+        client: creates and deletes the pods.
+        events: records the Events.
+        own_creations: records the created pods, for a reconciler that counts them itself.
+    """
+
+    def __init__(
+        self, client: CachedClient, events: LegacyEventRecorder, own_creations: OwnWrites | None = None
+    ) -> None:
+        self._client, self._events, self._own_creations = client, events, own_creations
 
     async def create(self, owner: KubernetesObject, pod: Pod) -> Pod | None:
         """Create a pod; return None if its namespace is terminating, in which the owner is deleted too.
@@ -104,6 +113,8 @@ class PodControl:
                 return None
             await self._events.warning(owner, "FailedCreate", f"Error creating: {error.message}")
             raise
+        if self._own_creations is not None:
+            self._own_creations.record(created)
         await self._events.normal(owner, "SuccessfulCreate", f"Created pod: {created.metadata.name}")
         return created
 

@@ -12,7 +12,13 @@ from typing import Any, TypeAlias, cast
 from pyctrl import _clock
 from pyctrl.api import LabelSelector, controller_of, is_deleting, merge_patch_diff
 from pyctrl.client import MergePatch
-from pyctrl.cluster._controllers.controller_ref_manager import ControllerRefManager, enqueue_adopters, index_orphans
+from pyctrl.cluster._controllers.controller_ref_manager import (
+    ControllerRefManager,
+    enqueue_adopters,
+    index_orphans,
+    label_selector,
+)
+from pyctrl.cluster._controllers.handlers import OwnWrites
 from pyctrl.cluster._controllers.pod_control import (
     PodControl,
     is_active,
@@ -64,20 +70,21 @@ def add_replicationcontrollers(host: ManagedCluster) -> Controller:
 
 def _add(host: ManagedCluster, traits: KindTraits) -> Controller:
     index_orphans(host, Pod)
+    reconciler = ReplicaSetReconciler(traits, LegacyEventRecorder(host.live_client, traits.component))
     return (
         Builder(host)
-        .reconciles(cast(Any, traits.kind))  # a type checker infers the common base of the two
-        .owns(Pod)
+        .reconciles(cast(Any, traits.kind), predicates=[reconciler.own_writes])  # a type checker infers a common base
+        .owns(Pod, predicates=[reconciler.own_creations])
         .watches(Pod, enqueue_adopters(host, traits.kind, selector_of))
         .options(name=traits.kind.gvk.kind.lower(), workers=4)
-        .build(ReplicaSetReconciler(traits, LegacyEventRecorder(host.live_client, traits.component)))
+        .build(reconciler)
     )
 
 
 def selector_of(replica_set: ReplicaSetOrController) -> LabelSelector:
     """Return the selector of the pods."""
     if isinstance(replica_set, ReplicaSet):
-        return LabelSelector.from_wire(replica_set.spec.selector)
+        return label_selector(replica_set.spec.selector)
     return LabelSelector.from_dict(replica_set.spec.selector)
 
 
@@ -94,6 +101,8 @@ class ReplicaSetReconciler(Reconciler[ReplicaSetOrController]):
 
     def __init__(self, traits: KindTraits, events: LegacyEventRecorder) -> None:
         self._traits, self._events = traits, events
+        #: The writes of statuses, and the created pods, after which nothing is left to do.
+        self.own_writes, self.own_creations = OwnWrites(), OwnWrites()
 
     async def reconcile(self, request: Request) -> Result | None:
         replica_set: ReplicaSetOrController | None = await self.client.find(cast(Any, self._traits.kind), request.key)
@@ -112,12 +121,12 @@ class ReplicaSetReconciler(Reconciler[ReplicaSetOrController]):
 
     async def _scale(self, replica_set: ReplicaSetOrController, pods: list[Pod]) -> tuple[list[Pod], ApiError | None]:
         """Create missing or delete surplus pods; return the resulting pods and the first error."""
-        control = PodControl(self.client, self._events)
+        control = PodControl(self.client, self._events, self.own_creations)
         active = [pod for pod in pods if is_active(pod)]
         missing = desired_replicas(replica_set) - len(active)
         if missing > 0:
-            new = [pod_from_template(_template_of(replica_set), replica_set) for _ in range(min(missing, BURST))]
-            created, error = await control.create_all(replica_set, new)
+            new = pod_from_template(_template_of(replica_set), replica_set)
+            created, error = await control.create_all(replica_set, [new] * min(missing, BURST))
             return [*pods, *created], error
         if missing < 0:
             chosen = pods_to_delete(active, await self._related(replica_set, active), min(-missing, BURST))
@@ -157,9 +166,10 @@ class ReplicaSetReconciler(Reconciler[ReplicaSetOrController]):
         self._set_replica_failure(replica_set, len(active), error)
         if change := merge_patch_diff(before, status.to_wire()):
             try:
-                await self.client.status.patch(replica_set, MergePatch({"status": change}))
+                written = await self.client.status.patch(replica_set, MergePatch({"status": change}))
             except NotFound:
                 return
+            self.own_writes.record(written)
 
     def _set_replica_failure(self, replica_set: ReplicaSetOrController, active: int, error: ApiError | None) -> None:
         """Set the condition ReplicaFailure while pods cannot be created or deleted; remove it afterwards."""

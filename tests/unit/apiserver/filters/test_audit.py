@@ -80,6 +80,33 @@ def test_a_refusal_is_told_with_its_reason() -> None:
     assert (lost["responseStatus"], "objectRef" in lost) == ({"metadata": {}, "code": 404}, False)
 
 
+def test_the_status_of_an_object_is_not_that_of_the_response() -> None:
+    """The response status of an object that has a status is its code alone."""
+    log = Log()
+    log.ask("GET", "/api/v1/namespaces/default", headers=ADMIN)
+
+    (event,) = log.events
+    assert event["responseStatus"] == {"metadata": {}, "code": 200}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "metadata", "named"),
+    [
+        ("POST", CONFIGMAPS, {"name": 5, "uid": "u", "resourceVersion": None}, {"uid": "u"}),
+        ("POST", CONFIGMAPS, ["a"], {}),
+        ("PATCH", f"{CONFIGMAPS}/a", {"uid": "u"}, {"name": "a"}),
+    ],
+)
+def test_an_object_is_named_by_its_own_metadata(method: str, path: str, metadata: Any, named: dict[str, str]) -> None:
+    """Names are those of texts in the metadata of an object that is sent; a patch is no object."""
+    log = Log()
+    headers = {**ADMIN, "Content-Type": "application/merge-patch+json" if method == "PATCH" else "application/json"}
+    log.ask(method, path, body={"metadata": metadata}, headers=headers)
+
+    (event,) = log.events
+    assert event["objectRef"] == {"resource": "configmaps", "namespace": "default", "apiVersion": "v1", **named}
+
+
 def test_nobody_has_an_empty_user() -> None:
     """The event of a request whose authentication failed has an empty user."""
     log = Log()

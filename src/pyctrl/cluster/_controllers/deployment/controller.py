@@ -12,7 +12,12 @@ from typing import Any
 
 from pyctrl.api import LabelSelector, is_controlled_by, is_deleting, merge_patch_diff
 from pyctrl.client import MergePatch, merge_from
-from pyctrl.cluster._controllers.controller_ref_manager import ControllerRefManager, enqueue_adopters, index_orphans
+from pyctrl.cluster._controllers.controller_ref_manager import (
+    ControllerRefManager,
+    enqueue_adopters,
+    index_orphans,
+    label_selector,
+)
 from pyctrl.cluster._controllers.deployment.progress import (
     calculate_status,
     has_progress_deadline,
@@ -31,6 +36,7 @@ from pyctrl.cluster._controllers.deployment.revisions import (
     rollout_of,
 )
 from pyctrl.cluster._controllers.deployment.rolling import Rollout, ScaleStep
+from pyctrl.cluster._controllers.handlers import OwnWrites
 from pyctrl.cluster._controllers.pod_template_hash import equal_ignore_hash, template_hash
 from pyctrl.cluster._controllers.replicaset import desired_replicas
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
@@ -46,19 +52,20 @@ __all__ = ["DeploymentReconciler", "add_deployments"]
 def add_deployments(host: ManagedCluster) -> Controller:
     """Run the Deployment controller in a manager."""
     index_orphans(host, ReplicaSet)
+    reconciler = DeploymentReconciler(LegacyEventRecorder(host.live_client, "deployment-controller"))
     return (
         Builder(host)
-        .reconciles(Deployment)
-        .owns(ReplicaSet)
+        .reconciles(Deployment, predicates=[reconciler.own_writes])
+        .owns(ReplicaSet, predicates=[reconciler.own_creations])
         .watches(ReplicaSet, enqueue_adopters(host, Deployment, selector_of))
         .options(name="deployment", workers=4)
-        .build(DeploymentReconciler(LegacyEventRecorder(host.live_client, "deployment-controller")))
+        .build(reconciler)
     )
 
 
 def selector_of(deployment: Deployment) -> LabelSelector:
     """Return the selector of a Deployment's ReplicaSets."""
-    return LabelSelector.from_wire(deployment.spec.selector)
+    return label_selector(deployment.spec.selector)
 
 
 class DeploymentReconciler(Reconciler[Deployment]):
@@ -66,6 +73,8 @@ class DeploymentReconciler(Reconciler[Deployment]):
 
     def __init__(self, events: LegacyEventRecorder) -> None:
         self._events = events
+        #: The writes of Deployments, and the created ReplicaSets, after which nothing is left to do.
+        self.own_writes, self.own_creations = OwnWrites(), OwnWrites()
 
     async def reconcile(self, request: Request) -> Result | None:
         deployment = await self.client.find(Deployment, request.key)
@@ -149,6 +158,7 @@ class DeploymentReconciler(Reconciler[Deployment]):
         wanted = new_replica_set(rollout, template_hash(deployment.spec.template, collisions))
         try:
             rollout.new = await self.client.create(wanted)
+            self.own_creations.record(rollout.new)
         except AlreadyExists:
             await self._use_existing(rollout, wanted, collisions)
             return
@@ -200,8 +210,11 @@ class DeploymentReconciler(Reconciler[Deployment]):
 
         The revision is written through the status subresource, as upstream does, so that the generation stays.
         """
+        revision = None if rollout.new is None else rollout.new.metadata.annotations.get(REVISION)
+        if not reason and (not revision or rollout.deployment.metadata.annotations.get(REVISION) == revision):
+            return
         before = _written(rollout.deployment)
-        if rollout.new is not None and (revision := rollout.new.metadata.annotations.get(REVISION)):
+        if revision:
             rollout.deployment.metadata.annotations[REVISION] = revision
         if reason and has_progress_deadline(rollout.deployment):
             set_deployment_condition(rollout.deployment.status, "Progressing", "True", reason, message)
@@ -238,6 +251,8 @@ class DeploymentReconciler(Reconciler[Deployment]):
         """Write the annotations and the status if they have changed since `_written` returned `before`."""
         if change := merge_patch_diff(before, _written(rollout.deployment)):
             rollout.deployment = await self.client.status.patch(rollout.deployment, MergePatch(change))
+            if not is_complete(rollout.deployment, rollout.deployment.status):  # then old ReplicaSets are cleaned up
+                self.own_writes.record(rollout.deployment)
 
 
 def _written(deployment: Deployment) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pyctrl.api import GroupKind, GroupVersionKind, Key, Object, OwnerReference, is_deleting
+from pyctrl.cache import Record
 
 __all__ = ["FOREGROUND", "ORPHAN", "Graph", "GraphNode"]
 
@@ -34,6 +35,18 @@ class GraphNode:
             owners=tuple(meta.owner_references),
             finalizers=tuple(meta.finalizers),
             is_deleting=is_deleting(obj),
+        )
+
+    @classmethod
+    def of_record(cls, gvk: GroupVersionKind, record: Record) -> GraphNode:
+        """Return the node of a cached object."""
+        return cls(
+            uid=record.uid,
+            gvk=gvk,
+            key=record.key,
+            owners=tuple(record.owner_references),
+            finalizers=tuple(record.finalizers),
+            is_deleting=record.is_deleting,
         )
 
     @property

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
-from pyctrl.api import GroupKind, GroupVersionKind, Key, Metadata
+from pyctrl.api import GroupKind, GroupVersionKind, Key
 from pyctrl.cache import Cache, Deleted, Synced, Updated
 from pyctrl.client import Client, ResourceMapping
 from pyctrl.cluster._controllers.garbagecollector.graph import Graph, GraphNode
@@ -108,11 +107,12 @@ class GraphBuilder(Source):
                     continue
                 if isinstance(change, Updated) and change.new.has_same_ownership(change.old):
                     continue  # most changes are of specs and statuses
-                obj: Metadata[Any] = change.decode(Metadata.of(gvk))
-                gone = isinstance(change, Deleted)
-                affected = self._graph.remove(obj.metadata.uid) if gone else self._graph.put(GraphNode.of(gvk, obj))
+                if isinstance(change, Deleted):
+                    affected = self._graph.remove(change.old.uid)
+                else:
+                    affected = self._graph.put(GraphNode.of_record(gvk, change.new))
                 for uid in affected:
-                    queue.add(Request("", uid), cause=TriggerCause(f"{gvk.kind} {obj.key}"))
+                    queue.add(Request("", uid), cause=TriggerCause(f"{gvk.kind} {change.key}"))
 
 
 def _is_available(api_service: APIService) -> bool:

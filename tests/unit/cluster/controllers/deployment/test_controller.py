@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from pyctrl.api import ObjectMeta, controller_of
 from pyctrl.cache import Cache, CachedClient
-from pyctrl.client import Client, MergePatch, wait_for
+from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
 from pyctrl.cluster import Cluster
 from pyctrl.cluster._controllers.deployment.controller import DeploymentReconciler
 from pyctrl.cluster._controllers.deployment.rolling import Rollout
@@ -84,6 +84,15 @@ async def test_pause_holds_a_rollout_and_resume_goes_on(client: Client) -> None:
     done = await rolled_out(client)
     await until_pods(client, lambda pods: [image_of(pod) for pod in pods] == ["other", "other"])
     assert done.metadata.annotations[REVISION] == "2"
+
+
+async def test_old_sets_are_cleaned_up_after_the_last_write_of_the_status(client: Client) -> None:
+    """A rollout without history leaves one ReplicaSet, although only its own status tells that it is complete."""
+    await create(client, 2, revision_history_limit=0)
+    await rolled_out(client)
+    await change(client, template={"spec": {"containers": [{"name": "main", "image": "busybox:2"}]}})
+    await rolled_out(client)
+    await wait_for_list(client, ReplicaSet, lambda found: len(found) == 1, timeout=5)
 
 
 async def test_recreate_has_no_two_templates_at_once(client: Client) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from pyctrl.api import GroupVersionKind, Key, OwnerReference
+from pyctrl.cache import Record
 from pyctrl.cluster._controllers.garbagecollector.graph import FOREGROUND, Graph, GraphNode
+from pyctrl.kinds.core.v1 import ConfigMap
 
 THING = GroupVersionKind("", "v1", "Thing")
 
@@ -83,3 +87,20 @@ def test_a_deleted_owner_is_remembered_while_it_has_dependents() -> None:
     assert not graph.is_gone("a")
     assert not graph.is_gone("b")
     assert not graph.is_gone("never seen")
+
+
+def test_cached_objects_have_the_node_of_decoded_ones() -> None:
+    """A node has the identity, the owners, the finalizers and the deletion of a cached object."""
+    owner = {"apiVersion": "v1", "kind": "Thing", "name": "o", "uid": "u1", "controller": True}
+    metadata = {
+        "name": "a",
+        "namespace": "default",
+        "uid": "u2",
+        "resourceVersion": "7",
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "finalizers": [FOREGROUND],
+        "ownerReferences": [{**owner, "blockOwnerDeletion": False}],
+    }
+    data = msgspec.json.encode({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+    record = Record(data, "a", "default", "u2", 7)
+    assert GraphNode.of_record(THING, record) == GraphNode.of(THING, ConfigMap.from_wire(data))
