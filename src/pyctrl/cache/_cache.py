@@ -392,8 +392,11 @@ class Cache:
         return (await self._client.discovery.mapping(kind_of(kind))).namespaced if declared is None else declared
 
     def _goes_live(self, kind: Kind[Any]) -> bool:
-        options = self._options.get(kind_of(kind), KindOptions())
+        options = self._options.get(kind_of(kind), _NO_OPTIONS)
         return (options.outside or self._outside) is Outside.LIVE
+
+
+_NO_OPTIONS = KindOptions()
 
 
 class _OwnWrites:

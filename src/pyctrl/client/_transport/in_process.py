@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Generator, Mapping
 from contextlib import asynccontextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING
+from functools import lru_cache, partial
+from types import TracebackType, coroutine
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pyctrl._pipes import PipeConnection
 from pyctrl._tasks import end
@@ -26,6 +27,24 @@ if TYPE_CHECKING:
     from pyctrl.client._login.impersonation import Impersonation
 
 __all__ = ["InProcessTransport"]
+
+T = TypeVar("T")
+
+
+REMEMBERED = 64  # headers of requests and of answers
+
+
+class _SentHeaders(NamedTuple):
+    """The headers of a request, and what was added to them."""
+
+    given: Headers
+    authorization: str | None
+    headers: Headers
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _headers_of_answer(pairs: tuple[tuple[str, str], ...]) -> Headers:
+    return Headers(pairs)
 
 
 class InProcessTransport:
@@ -54,18 +73,28 @@ class InProcessTransport:
         self._credentials = credentials or Anonymous()
         self._headers = Headers.of(headers or {}).over(Headers(impersonate.headers() if impersonate else ()))
         self._closed = False
+        self._sent: dict[int, _SentHeaders] = {}
 
     async def request(self, request: HttpRequest) -> HttpResponse:
         """Send a request and return the whole response."""
+        await asyncio.sleep(0)
+        answering = self._answer(request)
+        try:
+            waits_for = answering.send(None)
+        except StopIteration as answered:  # nearly always: no timer is needed
+            response: HttpResponse = answered.value
+            return response
         async with _Deadline(request, _deadline_after(request.timeout)):
-            await asyncio.sleep(0)
-            answer = await self._send(request)
-            body = answer.body
-            if not isinstance(body, (bytes, AsyncIterator)):
-                raise StreamBroken(f"{request} was answered with another protocol; open it as a stream")
-            if not isinstance(body, bytes):
-                body = await _Stream(answer, body, request, None, None).read_and_close()
-        return HttpResponse(status=answer.status, headers=Headers(answer.headers), body=body)
+            return await _continued(answering, waits_for)
+
+    async def _answer(self, request: HttpRequest) -> HttpResponse:
+        answer = await self._send(request)
+        body = answer.body
+        if not isinstance(body, (bytes, AsyncIterator)):
+            raise StreamBroken(f"{request} was answered with another protocol; open it as a stream")
+        if not isinstance(body, bytes):
+            body = await _Stream(answer, body, request, None, None).read_and_close()
+        return HttpResponse(status=answer.status, headers=_headers_of_answer(tuple(answer.headers)), body=body)
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
@@ -107,11 +136,36 @@ class InProcessTransport:
             raise StreamBroken(f"the API server in this process failed at {request}: {error!r}") from error
 
     async def _headers_of(self, request: HttpRequest) -> Headers:
-        headers = Headers.of(request.headers).over(self._headers)
-        authorization = await self._credentials.authorization()
-        if authorization is None or "Authorization" in headers:
-            return headers
-        return Headers((*headers.pairs, ("Authorization", authorization)))
+        """Return the headers of a request; those of a client's requests are few, and are kept."""
+        authorization, given = await self._credentials.authorization(), request.headers
+        known = self._sent.get(id(given))  # the id is that of these headers, because they are kept with it
+        if known is not None and known.authorization == authorization:
+            return known.headers
+        headers = Headers.of(given).over(self._headers)
+        if authorization is not None and "Authorization" not in headers:
+            headers = Headers((*headers.pairs, ("Authorization", authorization)))
+        if isinstance(given, Headers):  # others may change
+            if len(self._sent) == REMEMBERED:
+                self._sent.clear()
+            self._sent[id(given)] = _SentHeaders(given, authorization, headers)
+        return headers
+
+
+@coroutine
+def _continued(running: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
+    """Await the rest of a coroutine that was started, and waits for a future."""
+    while True:
+        try:
+            found = yield waits_for
+        except BaseException as error:  # noqa: BLE001 - the coroutine handles it, as a cancellation
+            step = partial(running.throw, error)
+        else:
+            step = partial(running.send, found)
+        try:
+            waits_for = step()
+        except StopIteration as done:
+            result: T = done.value
+            return result
 
 
 class _Stream:

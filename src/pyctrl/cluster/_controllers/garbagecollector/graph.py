@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pyctrl.api import GroupKind, GroupVersionKind, Key, Object, OwnerReference, is_deleting
 from pyctrl.cache import Record
@@ -13,8 +14,7 @@ __all__ = ["FOREGROUND", "ORPHAN", "Graph", "GraphNode"]
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"  # the finalizers of foreground and orphan deletion (metav1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphNode:
+class GraphNode(Struct, frozen=True, kw_only=True):  # a Struct: one is made for most events
     """An object in the graph."""
 
     uid: str
