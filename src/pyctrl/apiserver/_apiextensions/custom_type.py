@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -193,11 +193,13 @@ class CustomResourceType:
         warnings: list[str],
         duplicates: Sequence[str] = (),
         is_applied: bool = False,
+        kept: Collection[str] = (),
     ) -> DecodedFields | None:
         """Decode metadata as its Go type, drop unknown fields, and apply defaults.
 
         Args:
             is_applied: The object is the result of a server-side apply: nulls are kept and validated.
+            kept: Not used: a definition may have changed since these fields were stored.
         """
         unknown: list[str] = []
         metadata = metadata_fields(obj.get("metadata"), is_namespaced=self.namespaced)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from pyctrl.apiserver._endpoints.backend import (
@@ -20,6 +21,7 @@ from pyctrl.apiserver._fieldmanager.last_applied import update_last_applied
 from pyctrl.apiserver._fieldmanager.typed import check_configuration
 from pyctrl.apiserver._patch.patcher import (
     APPLY,
+    MERGE,
     apply_patch_to_object,
     check_patch_type,
     decode_apply,
@@ -31,6 +33,8 @@ from pyctrl.apiserver._serializer.decoding import media_type
 from pyctrl.apiserver._storage.storage import StoredObject
 
 __all__ = ["PatchHandler"]
+
+_OF_STATUS = frozenset(("apiVersion", "kind", "metadata", "status"))  # what a write to the status may change
 
 
 class PatchHandler:
@@ -50,15 +54,18 @@ class PatchHandler:
         check_patch_type(request, media)
 
         def changed(stored: StoredObject) -> UpdatedObject:
-            new, duplicates = apply_patch_to_object(stored.read(request.resource), request, media)
+            live = stored.read(request.resource)
+            new, duplicates = apply_patch_to_object(live, request, media)
+            kept = _kept_fields(request, media, new, live)
             try:
                 check_patched_type_meta(new, request.resource)
                 check_kind(new, request.resource, self._backend.registry)
-                decode_as_resource(new, request, options, duplicates)
+                decode_as_resource(new, request, options, duplicates, kept=kept)
             except UndecodableBody as unfit:
                 raise patch_outcome_undecodable(stored.read(request.resource), request, media, unfit) from None
             check_name_and_namespace(new["metadata"], request)
-            return UpdatedObject(new=new, old=stored.read(request.resource), options=options)
+            old = live if kept else stored.read(request.resource)
+            return UpdatedObject(new=new, old=old, options=options)
 
         stored = self._backend.live(request)
         return await self._updates.guaranteed_update(request, stored, changed(stored), changed)
@@ -99,6 +106,17 @@ class PatchHandler:
         if not options.dry_run:
             created["metadata"].pop("resourceVersion", None)  # there is no live object that it could be a version of
         return await self._creates.create_object(request, created, options, is_applied=True)
+
+
+def _kept_fields(request: ResourceRequest, media: str, new: dict[str, Any], live: dict[str, Any]) -> Collection[str]:
+    """Return the fields that a merge patch of the status of a built-in kind has left as they are in the live object.
+
+    They are not decoded again, and shared with the live object: what a write to the status does not change, the server
+    puts back in any case.
+    """
+    if media != MERGE or request.target.subresource != "status" or request.resource.is_custom:
+        return ()
+    return [key for key, each in new.items() if key not in _OF_STATUS and each is live.get(key)]
 
 
 def _read_apply_configuration(request: ResourceRequest) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from pyctrl.apiserver._endpoints.backend import check_kind, check_type_meta
@@ -37,16 +38,18 @@ def decode_as_resource(
     duplicates: list[str],
     *,
     is_applied: bool = False,
+    kept: Collection[str] = (),
 ) -> None:
     """Decode and default an object in place, as the resource of the request.
 
     Args:
         is_applied: The object is the result of a server-side apply. Fields that its schema does not have were refused
             before, or are dropped in silence.
+        kept: Fields that are decoded and defaulted already.
     """
     validation, warnings = "Ignore" if is_applied else options.field_validation, request.warnings
     request.decoded_fields = request.resource.decode(
-        obj, field_validation=validation, warnings=warnings, duplicates=duplicates, is_applied=is_applied
+        obj, field_validation=validation, warnings=warnings, duplicates=duplicates, is_applied=is_applied, kept=kept
     )
     if len(obj["metadata"].get("ownerReferences") or ()) > 1:
         _drop_repeated_owners(obj["metadata"], warnings)

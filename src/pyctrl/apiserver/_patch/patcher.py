@@ -28,6 +28,7 @@ from pyctrl.apiserver._serializer.decoding import BODY_LIMIT, TYPE_META, decode_
 
 __all__ = [
     "APPLY",
+    "MERGE",
     "apply_patch_to_object",
     "check_patch_type",
     "decode_apply",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl._go.durations import age
@@ -146,11 +146,16 @@ class BuiltinResourceType:
         warnings: list[str],
         duplicates: Sequence[str] = (),
         is_applied: bool = False,
+        kept: Collection[str] = (),
     ) -> None:
-        """Decode an object by its Go type and fill defaults; unknown fields are refused or dropped."""
+        """Decode an object by its Go type and fill defaults; unknown fields are refused or dropped.
+
+        Args:
+            kept: Fields that are decoded and defaulted already.
+        """
         unknown: list[str] = []
         try:
-            read = decode(self.schema, obj, unknown)
+            read = decode(self.schema, obj, unknown, kept)
         except DecodeFailed as failed:
             raise answers.UndecodableBody(self.kind, self.version, str(failed), converted=failed.converted) from failed
         report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import msgspec
@@ -103,6 +103,7 @@ class ResourceType(Protocol):
         warnings: list[str],
         duplicates: Sequence[str] = (),
         is_applied: bool = False,
+        kept: Collection[str] = (),
     ) -> DecodedFields | None: ...
     def prepare_create(
         self,

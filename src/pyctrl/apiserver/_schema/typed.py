@@ -10,6 +10,7 @@ from __future__ import annotations
 import binascii
 import contextlib
 import re
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 from pyctrl._go.base64_decoding import CorruptBase64, canonical_base64
@@ -106,10 +107,17 @@ class _UnmarshalTypeError(DecodeFailed):
         return f"json: cannot unmarshal {self._value_kind} into Go {where} of type {self._wanted}"
 
 
-def decode(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
-    """Return the value as Go's type would encode it; paths of unknown fields are added to `unknown`."""
+def decode(node: SchemaNode, value: JSON, unknown: list[str], kept: Collection[str] = ()) -> JSON:
+    """Return the value as Go's type would encode it; paths of unknown fields are added to `unknown`.
+
+    Args:
+        kept: Fields of the value that were decoded before.
+    """
     found: list[str] = []
-    read = _object(node, value, found)
+    read = _object(node, {key: each for key, each in value.items() if key not in kept} if kept else value, found)
+    if kept:  # in the order of the value
+        read = {**{key: value[key] for key in value if key in kept or key in read}, **read}
+        read.update({key: value[key] for key in kept})
     unknown.extend(each[1:] for each in found)  # without the first dot
     return read
 
