@@ -237,7 +237,7 @@ _NOTHING_BELOW: FieldSet = {}  # shared: sets are values
 
 def whole_value(node: SchemaNode | None, value: JSON) -> FieldSet:
     """Return the set below an added value: itself and all its fields."""
-    if value and is_granular(node, value):
+    if value and (type(value) is dict or type(value) is list) and is_granular(node, value):
         return {**_SELF, **all_fields(node, value)}
     return _NOTHING_BELOW
 
@@ -265,29 +265,67 @@ class Comparison:
 def _compare(
     node: SchemaNode | None, old: JSON, new: JSON, added: FieldSet, removed: FieldSet, modified: FieldSet
 ) -> None:
+    if type(old) is dict and type(new) is dict:
+        _compare_maps(node, old, new, added, removed, modified)
+        return
     ours, theirs = _parts(node, old), _parts(node, new)
     for key, (child, value) in theirs.items():
         if key not in ours:
             added[key] = whole_value(child, value)
-            continue
-        before = ours[key][1]
-        if _is_same(child, before, value):
-            continue
-        if _splits(child, before, value):
-            below: tuple[FieldSet, FieldSet, FieldSet] = {}, {}, {}
-            _compare(child, before, value, *below)
-            for found, into in zip(below, (added, removed, modified), strict=True):
-                if found:
-                    into[key] = found
-        elif type(before) is not type(value) and _DuplicateItems in (type(before), type(value)):
-            removed[key], added[key] = whole_value(child, before), whole_value(child, value)
         else:
-            modified[key] = {}
-            _add_untyped_fields(key, child, before, removed)
-            _add_untyped_fields(key, child, value, added)
+            _compare_values(key, child, ours[key][1], value, added, removed, modified)
     for key, (child, value) in ours.items():
         if key not in theirs:
             removed[key] = whole_value(child, value)
+
+
+def _compare_maps(
+    node: SchemaNode | None,
+    old: dict[str, JSON],
+    new: dict[str, JSON],
+    added: FieldSet,
+    removed: FieldSet,
+    modified: FieldSet,
+) -> None:
+    """Compare two maps, which most values are, without making their parts."""
+    child = _no_child if node is None else node.child
+    for key, value in new.items():
+        if key not in old:
+            added["f:" + key] = whole_value(child(key), value)
+        elif (before := old[key]) is not value:
+            _compare_values("f:" + key, child(key), before, value, added, removed, modified)
+    for key, value in old.items():
+        if key not in new:
+            removed["f:" + key] = whole_value(child(key), value)
+
+
+def _no_child(key: str) -> None:
+    """Return the node of a key of a map without a schema."""
+
+
+def _compare_values(
+    key: str,
+    node: SchemaNode | None,
+    old: JSON,
+    new: JSON,
+    added: FieldSet,
+    removed: FieldSet,
+    modified: FieldSet,
+) -> None:
+    if _is_same(node, old, new):
+        return
+    if _splits(node, old, new):
+        below: tuple[FieldSet, FieldSet, FieldSet] = {}, {}, {}
+        _compare(node, old, new, *below)
+        for found, into in zip(below, (added, removed, modified), strict=True):
+            if found:
+                into[key] = found
+    elif type(old) is not type(new) and _DuplicateItems in (type(old), type(new)):
+        removed[key], added[key] = whole_value(node, old), whole_value(node, new)
+    else:
+        modified[key] = {}
+        _add_untyped_fields(key, node, old, removed)
+        _add_untyped_fields(key, node, new, added)
 
 
 def _is_same(node: SchemaNode | None, old: JSON, new: JSON) -> bool:
