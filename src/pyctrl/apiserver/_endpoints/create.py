@@ -9,6 +9,7 @@ from pyctrl.apiserver._endpoints.backend import RESTStorage, check_namespace_mat
 from pyctrl.apiserver._endpoints.object_converter import ConvertedObject
 from pyctrl.apiserver._endpoints.request_object import read_request_object, track_managed_fields
 from pyctrl.apiserver._endpoints.response_writers import object_response, value_response
+from pyctrl.apiserver._endpoints.sibling_memo import SiblingMemo
 from pyctrl.apiserver._errors import (
     Response,
     already_exists,
@@ -31,28 +32,32 @@ class CreateHandler:
 
     def __init__(self, backend: RESTStorage) -> None:
         self._backend = backend
+        self._siblings = SiblingMemo()
 
     async def create(self, request: ResourceRequest) -> Response:
         """POST an object to a collection."""
         if request.resource.namespaced and not request.target.namespace:
             raise method_not_allowed()
         options = write_options(request.query, "CreateOptions")
+        if (sibling := self._siblings.find(request, options)) is not None:
+            return await self.create_object(request, sibling, options, is_tracked=True)
         obj = read_request_object(request, options, self._backend.registry)
         check_namespace_matches(obj["metadata"], request)
         return await self.create_object(request, obj, options)
 
     async def create_object(
-        self, request: ResourceRequest, obj: dict[str, Any], options: WriteOptions, *, is_applied: bool = False
+        self, request: ResourceRequest, obj: dict[str, Any], options: WriteOptions, *, is_tracked: bool = False
     ) -> Response:
         """Create a decoded object: for POST, and for PUT or apply to a name that does not exist.
 
         Args:
-            is_applied: Server-side apply has already written the managed fields.
+            is_tracked: The managed fields are written already: by server-side apply, or with a sibling.
         """
         metadata, admission = obj["metadata"], self._backend.admission
         wipe_system_fields(metadata)
-        if not is_applied:
+        if not is_tracked:
             track_managed_fields(request, obj, None)
+            self._siblings.remember(request, options, obj)
         name = metadata.get("name", "")
         attributes = Attributes(operation=CREATE, request=request, object=obj, name=name, options=options)
         await admission.mutate(attributes)

@@ -105,7 +105,7 @@ class PatchHandler:
             raise _apply_to_missing(request, uid)
         if not options.dry_run:
             created["metadata"].pop("resourceVersion", None)  # there is no live object that it could be a version of
-        return await self._creates.create_object(request, created, options, is_applied=True)
+        return await self._creates.create_object(request, created, options, is_tracked=True)
 
 
 def _kept_fields(request: ResourceRequest, media: str, new: dict[str, Any], live: dict[str, Any]) -> Collection[str]:
