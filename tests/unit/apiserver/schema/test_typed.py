@@ -128,3 +128,14 @@ def test_what_the_real_server_wrote_is_written_back_as_it_was() -> None:
         assert unknown == []
         seen += 1
     assert seen > 100
+
+
+def test_fields_that_were_decoded_are_kept() -> None:
+    """Fields that were decoded before stay the same objects, in their place; the others are decoded."""
+    spec = {"replicas": 1, "unknown": True}
+    value = {"metadata": {"name": "a", "unknown": 1}, "spec": spec, "status": {"replicas": 0}}
+    unknown: list[str] = []
+    read: Any = decode(_schema("apps", "deployments"), value, unknown, ["spec"])
+    assert read["spec"] is spec
+    assert (list(read), read["metadata"], read["status"]) == (["metadata", "spec", "status"], {"name": "a"}, {})
+    assert unknown == ["metadata.unknown"]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pyctrl.client import BearerToken, HttpRequest, Impersonation, InProcessTransport
+from pyctrl.client import BearerToken, Headers, HttpRequest, Impersonation, InProcessTransport
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken
-from tests.unit.client._fake_server import FakeServer
+from tests.unit.client._fake_server import Asked, FakeServer, Reply
 
 GET = HttpRequest(method="GET", path="/x")
 WATCH = HttpRequest(method="GET", path="/x", timeout=None)
@@ -209,6 +209,64 @@ async def test_who_asks(server: FakeServer) -> None:
     assert server.asked[0].headers.get_all("Impersonate-Group") == ["g", "h"]
     assert server.asked[1].headers["Impersonate-User"] == "b"
     assert server.asked[1].headers.get_all("Impersonate-Group") == []
+
+
+class ChangingToken:
+    """Credentials that are new for each request."""
+
+    def __init__(self) -> None:
+        self._requests = 0
+
+    async def authorization(self) -> str:
+        self._requests += 1
+        return f"Bearer {self._requests}"
+
+    async def refresh(self, rejected: str | None = None) -> bool:
+        return False
+
+
+async def test_kept_headers_follow_the_login_and_the_request(server: FakeServer) -> None:
+    """Requests with the same headers have the current credentials, and the current values of a dict that changes."""
+    transport = InProcessTransport(server, credentials=ChangingToken())
+    kept, changing = Headers([("Accept", "a")]), {"Accept": "b"}
+    for headers in (kept, kept, changing):
+        server.reply()
+        await transport.request(HttpRequest(method="GET", path="/x", headers=headers))
+    transport = InProcessTransport(server)
+    for accept in ("c", "d"):
+        changing["Accept"] = accept
+        server.reply()
+        await transport.request(HttpRequest(method="GET", path="/x", headers=changing))
+
+    assert [each.headers.get("Authorization") for each in server.asked[:3]] == ["Bearer 1", "Bearer 2", "Bearer 3"]
+    assert [each.headers["Accept"] for each in server.asked] == ["a", "a", "b", "c", "d"]
+
+
+async def test_an_answer_that_waits_is_cancelled_with_its_caller(server: FakeServer) -> None:
+    """The handler of a request that waits sees the cancellation of the caller, and results of what it waits for."""
+    seen: list[str] = []
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def handler(asked: Asked) -> Reply:
+        try:
+            seen.append(await ready)
+            seen.append(str(await asyncio.sleep(1, "slept")))
+            await forever()
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+        return Reply()
+
+    server.handler = handler
+    task = asyncio.create_task(InProcessTransport(server).request(WATCH))
+    await asyncio.sleep(0.1)
+    ready.set_result("ready")
+    await asyncio.sleep(2)
+    task.cancel()
+    await asyncio.wait([task])
+
+    assert task.cancelled()
+    assert seen == ["ready", "slept", "cancelled"]
 
 
 async def test_closed(server: FakeServer) -> None:
