@@ -82,7 +82,7 @@ def test_bodies_of_the_same_length_are_told_apart(labels: dict[str, str]) -> Non
 def test_sent_managed_fields_keep_their_times() -> None:
     """Managed fields that a client sends are stored as they are, also those of a sibling."""
     ask = Asker()
-    entry = {"manager": "m", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1"}
+    entry: dict[str, Any] = {"manager": "m", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1"}
     entry |= {"time": "2020-01-01T00:00:00Z", "fieldsV1": {"f:immutable": {}}}
     body = {"metadata": {"generateName": "c-", "managedFields": [entry]}, "data": {"k": "v"}}
     for _ in range(2):
