@@ -173,6 +173,8 @@ def _problems(remaining: Remaining) -> Mapping[str, tuple[str, str]]:
             "ContentDeletionFailed",
             f"Failed to delete all resource types, {len(errors)} remaining: {', '.join(errors)}",
         )
+    if remaining.objects[PODS]:
+        return wrong  # upstream tells what remains once the pods are gone
     if remaining.objects:
         texts = sorted(
             f"{gvr.resource}.{gvr.group} has {count} resource instances" for gvr, count in remaining.objects.items()

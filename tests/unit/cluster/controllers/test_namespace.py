@@ -21,8 +21,11 @@ from pyctrl.cluster import Cluster
 from pyctrl.cluster._controllers.namespace import Remaining, namespace_conditions
 from pyctrl.kinds.core.v1 import (
     ConfigMap,
+    Container,
     Namespace,
     NamespaceSpec,
+    Pod,
+    PodSpec,
     ServiceAccount,
 )
 from pyctrl.manifests import definition
@@ -88,6 +91,26 @@ async def test_a_deleted_namespace_is_emptied_first(client: Client) -> None:
             "Some content in the namespace has finalizers remaining: x.io/f in 1 resource instances",
         ),
     }
+    await client.patch(held, MergePatch({"metadata": {"finalizers": None}}))
+    await wait_until_gone(client, Namespace, Key("", "going"))
+
+
+async def test_the_conditions_tell_no_content_while_pods_remain(client: Client) -> None:
+    """The conditions of a deleted namespace whose pods remain report no remaining content, as upstream's."""
+    await client.create(Namespace(metadata=ObjectMeta(name="going")))
+    held = await client.create(
+        Pod(
+            metadata=ObjectMeta(name="held", namespace="going", finalizers=["x.io/f"]),
+            spec=PodSpec(containers=[Container(name="c", image="i")]),
+        )
+    )
+    kept = await client.create(ConfigMap(metadata=ObjectMeta(name="kept", namespace="going")))
+    await client.delete(Namespace, Key("", "going"))
+    await asyncio.sleep(60)
+    namespace = await client.get(Namespace, Key("", "going"))
+    assert len(namespace.status.conditions) == 5
+    assert {each.status for each in namespace.status.conditions} == {"False"}
+    assert await client.find(ConfigMap, kept.key) is not None
     await client.patch(held, MergePatch({"metadata": {"finalizers": None}}))
     await wait_until_gone(client, Namespace, Key("", "going"))
 
