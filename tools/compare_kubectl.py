@@ -17,15 +17,18 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from pyctrl.testing import control_plane
+from tools._server_pair import embedded_server
 
 SCRIPTS = Path(__file__).parent / "kubectl"
 SECONDS = 60.0  # of a block
@@ -90,27 +93,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         home = Path(stack.enter_context(TemporaryDirectory(prefix="compare-kubectl-")))
         configs = options.against or (
             stack.enter_context(control_plane(options.assets, apiserver_flags=FLAGS)).kubeconfig,
-            stack.enter_context(_embedded(home)),
+            stack.enter_context(embedded_server(home, "--no-kubelet", "--enable-admission-plugins", "ServiceAccount")),
         )
         total = [_compare(script, configs, kubectl, home, show=options.show) for script in scripts]
     print(f"{sum(each for each, _ in total)} of {sum(count for _, count in total)} blocks differ")
     return int(any(each for each, _ in total))
-
-
-@contextmanager
-def _embedded(home: Path) -> Iterator[Path]:
-    """Serve a cluster without nodes; yield its kubeconfig."""
-    config = home / "pyctrl.kubeconfig"
-    (home / "tokens.csv").write_text('admin-token,admin,admin,"system:masters"\n')  # the user of control_plane
-    flags = ["--no-kubelet", "--authorization-mode", "RBAC", "--write-kubeconfig", str(config)]
-    flags += ["--token-auth-file", str(home / "tokens.csv"), "--enable-admission-plugins", "ServiceAccount"]
-    command = [sys.executable, "-m", "pyctrl", "apiserver", *flags]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        if not server.stdout.readline().startswith("ready "):
-            raise RuntimeError("pyctrl apiserver did not start")
-        yield config
-        server.terminate()
 
 
 def _compare(script: Path, configs: Sequence[Path], kubectl: Path, home: Path, *, show: bool) -> tuple[int, int]:

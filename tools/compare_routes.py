@@ -15,18 +15,16 @@ import json
 import re
 import ssl
 import sys
-import tempfile
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import aiohttp
-import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pyctrl.apiserver import ApiServer, User, serve
-from pyctrl.testing._cluster.control_plane import control_plane
+from tools._server_pair import Login, kube_apiserver, login_of
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "NOPE")
 CORE, APPS, GROUP = "/api/v1", "/apis/apps/v1", "/apis/routes.example.com"
@@ -155,9 +153,9 @@ async def answers(url: str, token: str, context: ssl.SSLContext | None, pattern:
     return found
 
 
-async def compare(url: str, token: str, ca_file: Path, pattern: str) -> int:
+async def compare(real: Login, pattern: str) -> int:
     """Print the differences; return how many are not known."""
-    wanted = await answers(url, token, ssl.create_default_context(cafile=ca_file), pattern)
+    wanted = await answers(real.url, real.token, real.context, pattern)
     server = ApiServer(tokens={"t": User(name="admin", groups=("system:masters",))})
     async with serve(server) as own:
         got = await answers(own, "t", None, pattern)
@@ -178,17 +176,9 @@ def main() -> int:
         "--only", default="", metavar="PATTERN", help="only the requests that match, such as `GET /api`"
     )
     options = parser.parse_args()
-    with ExitStack() as stack:
-        if options.against is None:
-            directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            for name in ("etcd", "kube-apiserver"):  # no controllers, which would change what is compared
-                (directory / name).symlink_to(options.assets / name)
-            plane = stack.enter_context(control_plane(directory))
-            options.against = plane.kubeconfig
-        config = yaml.safe_load(options.against.read_text())
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        authority = Path(cluster["certificate-authority"])
-        return int(bool(asyncio.run(compare(cluster["server"], user["token"], authority, options.only))))
+    running = nullcontext(login_of(options.against)) if options.against else kube_apiserver(options.assets)
+    with running as real:
+        return int(bool(asyncio.run(compare(real, options.only))))
 
 
 if __name__ == "__main__":

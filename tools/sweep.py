@@ -18,7 +18,6 @@ import json
 import logging
 import ssl
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -30,9 +29,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pyctrl.apiserver import ApiServer
 from pyctrl.apiserver._registry.resource_registry import builtin_components
-from pyctrl.testing._cluster.control_plane import control_plane
 from tests.conformance._sweep import JSON, MERGES, Case, Request, Response, Send, Sweep, Target, parts, targets
 from tests.conformance._sweep_samples import bases_of, cases_of, choose_sample, sender_of, targets_of, write_sample
+from tools._server_pair import Login, kube_apiserver
 from tools._sweep_mutations import NEVER_CHANGED, mutations
 from tools._sweep_report import Report
 
@@ -133,7 +132,7 @@ async def set_up(sweep: Sweep, found: Sequence[Target]) -> None:
             print("not created:", name, answer.code, answer.body.get("message", ""))
 
 
-async def record(arguments: argparse.Namespace, url: str, token: str, ca_file: Path) -> None:
+async def record(arguments: argparse.Namespace, real: Login) -> None:
     """Write the answers of a server."""
     server, random = ApiServer(random=Random(1)), Random(arguments.seed)
     found = read_targets(arguments.kinds)
@@ -141,9 +140,8 @@ async def record(arguments: argparse.Namespace, url: str, token: str, ca_file: P
     bodies = read_parts(found)
     subresources = list(parts(bodies, {each.name: each for each in found}))
     plan += [case for each in subresources for case in plan_part(each, random, arguments.limit)]
-    context = ssl.create_default_context(cafile=ca_file)
-    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session:
-        sweep = Sweep(http_sender(session, url, context))
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {real.token}"}) as session:
+        sweep = Sweep(http_sender(session, real.url, real.context))
         await set_up(sweep, [*found, *subresources])
         answers = await sweep.answers(plan)
     rows = [
@@ -181,11 +179,8 @@ def main() -> int:
     arguments = parser.parse_args()
     logging.disable()
     if arguments.command == "record":
-        with tempfile.TemporaryDirectory() as directory:
-            for name in ("etcd", "kube-apiserver"):
-                (Path(directory) / name).symlink_to(arguments.assets / name)
-            with control_plane(Path(directory)) as plane:
-                asyncio.run(record(arguments, plane.url, plane.token, plane.ca_file))
+        with kube_apiserver(arguments.assets) as real:
+            asyncio.run(record(arguments, real))
         return 0
     recorded = json.loads(arguments.answers.read_text())
     report = asyncio.run(compare(recorded, arguments))

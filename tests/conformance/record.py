@@ -168,7 +168,7 @@ def record(server: Server, scenario: JSON, *, count: int) -> JSON:
     for _ in range(count):
         runs.append(Run(server, scenario))
         runs[-1].run()
-    first, case = runs[0], _case(scenario)
+    first, case = runs[0], case_of(scenario)
     if failed := list(setup_failures(first.steps, first.observed)):
         raise SystemExit(f"{case.name} is not recorded, its set-up failed:\n  " + "\n  ".join(failed))
     compared = [comparable(case, each.steps, each.observed) for each in runs]
@@ -180,7 +180,7 @@ def record(server: Server, scenario: JSON, *, count: int) -> JSON:
     return scenario
 
 
-def _case(scenario: JSON) -> Case:
+def case_of(scenario: JSON) -> Case:
     return Case(
         name=scenario["name"],
         namespace=scenario["namespace"],

@@ -27,17 +27,21 @@ from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = [
     "DEVICE_EFFECTS",
+    "RequestNames",
     "c_identifier",
     "qualified_device_name",
+    "request_names",
     "validate_claim",
     "validate_claim_template",
     "validate_device_class",
     "validate_items",
+    "validate_opaque",
+    "validate_references",
 ]
 
 _Part: TypeAlias = Mapping[str, JSON]
 _Errors: TypeAlias = Iterator[FieldError]
-_RequestNames: TypeAlias = Mapping[str, frozenset[str] | None]  # with the names of their alternatives
+RequestNames: TypeAlias = Mapping[str, frozenset[str] | None]  # with the names of their alternatives
 DEVICE_EFFECTS = ("NoExecute", "NoSchedule", "None")
 _MODES = ("All", "ExactCount")
 _MOST, _MOST_ALTERNATIVES = 32, 8
@@ -72,23 +76,28 @@ def validate_device_class(new: Object, _old: Object | None) -> _Errors:
     """Check a DeviceClass."""
     spec = new["spec"]
     yield from _selectors(spec.get("selectors") or (), "spec.selectors")
-    yield from validate_items(spec.get("config") or (), _MOST, "spec.config", _opaque)
+    yield from validate_items(spec.get("config") or (), _MOST, "spec.config", validate_opaque)
     name = spec.get("extendedResourceName")
     if name is not None and not is_extended(name):
         yield invalid_value("spec.extendedResourceName", name, "must be a valid extended resource name")
 
 
-def _claim_spec(spec: _Part, path: str) -> _Errors:
-    devices, where = spec.get("devices") or {}, f"{path}.devices"
-    known: _RequestNames = {
+def request_names(spec: _Part) -> RequestNames:
+    """Return the names of the requests of a claim's spec."""
+    return {
         text_of(each, "name"): frozenset(text_of(other, "name") for other in each["firstAvailable"])
         if each.get("firstAvailable")
         else None
-        for each in devices.get("requests") or ()
+        for each in (spec.get("devices") or {}).get("requests") or ()
     }
 
+
+def _claim_spec(spec: _Part, path: str) -> _Errors:
+    devices, where = spec.get("devices") or {}, f"{path}.devices"
+    known = request_names(spec)
+
     def constraint(each: _Part, path: str) -> _Errors:
-        yield from _references(each.get("requests") or (), f"{path}.requests", known)
+        yield from validate_references(each.get("requests") or (), f"{path}.requests", known)
         for key in ("matchAttribute", "distinctAttribute"):
             if (name := each.get(key)) is not None:
                 yield from qualified_device_name(name, f"{path}.{key}")
@@ -100,8 +109,8 @@ def _claim_spec(spec: _Part, path: str) -> _Errors:
         yield required(path, why)
 
     def configuration(each: _Part, path: str) -> _Errors:
-        yield from _references(each.get("requests") or (), f"{path}.requests", known)
-        yield from _opaque(each, path)
+        yield from validate_references(each.get("requests") or (), f"{path}.requests", known)
+        yield from validate_opaque(each, path)
 
     yield from validate_items(devices.get("requests") or (), _MOST, f"{where}.requests", _request, key="name")
     yield from validate_items(devices.get("constraints") or (), _MOST, f"{where}.constraints", constraint)
@@ -184,7 +193,9 @@ def _toleration(toleration: _Part, path: str) -> _Errors:
         yield not_supported(f"{path}.effect", effect, DEVICE_EFFECTS)
 
 
-def _references(references: Sequence[str], path: str, known: _RequestNames) -> _Errors:
+def validate_references(references: Sequence[str], path: str, known: RequestNames, *, is_list: bool = True) -> _Errors:
+    """Check the names of requests in a list, or the only one of a field that is no list."""
+
     def reference(name: str, path: str) -> _Errors:
         segments = name.split("/")
         if len(segments) > 2:
@@ -195,7 +206,10 @@ def _references(references: Sequence[str], path: str, known: _RequestNames) -> _
         if segments[0] not in known or (len(segments) == 2 and segments[1] not in (known[segments[0]] or ())):
             yield invalid_value(path, name, _NO_REQUEST)
 
-    yield from validate_items(references, _MOST, path, reference, key="")
+    if is_list:
+        yield from validate_items(references, _MOST, path, reference, key="")
+    else:
+        yield from reference(references[0], path)
 
 
 # -- selectors and configurations --------------------------------------------------------------------------------
@@ -230,7 +244,8 @@ def _expression(text: str, path: str) -> _Errors:
             yield invalid_value(path, text, "must evaluate to bool or the unknown type, not " + str(found))
 
 
-def _opaque(configuration: _Part, path: str) -> _Errors:
+def validate_opaque(configuration: _Part, path: str) -> _Errors:
+    """Check the parameters of a driver."""
     opaque, where = configuration.get("opaque"), f"{path}.opaque"
     if opaque is None:
         yield required(where)

@@ -12,6 +12,7 @@ from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
 
 if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.claim_status_validation import drop_deallocated_devices, validate_claim_status
     from pyctrl.apiserver._registry.device_validation import (
         validate_claim,
         validate_claim_template,
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     )
     from pyctrl.apiserver._registry.slice_validation import validate_slice
 else:  # imported with the first object
+    _STATUSES = "pyctrl.apiserver._registry.claim_status_validation"
+    drop_deallocated_devices = lazy_function(_STATUSES, "drop_deallocated_devices")
+    validate_claim_status = lazy_function(_STATUSES, "validate_claim_status")
     _DEVICES = "pyctrl.apiserver._registry.device_validation"
     validate_claim = lazy_function(_DEVICES, "validate_claim")
     validate_claim_template = lazy_function(_DEVICES, "validate_claim_template")
@@ -107,7 +111,8 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             defaults=(_default_claim,),
             validates=(validate_claim,),
-            validates_status=(),
+            prepares=(drop_deallocated_devices,),
+            validates_status=(validate_claim_status,),
         ),
         cells=_claim_cells,
     ),

@@ -26,7 +26,7 @@ from pyctrl.apiserver._registry.go_structs import go_struct, go_value
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["validate_slice"]
+__all__ = ["validate_binding_conditions", "validate_pool_name", "validate_slice"]
 
 _Part: TypeAlias = Mapping[str, JSON]
 _Errors: TypeAlias = Iterator[FieldError]
@@ -73,19 +73,23 @@ def validate_slice(new: Object, old: Object | None) -> _Errors:
 
 
 def _pool(pool: _Part, path: str) -> _Errors:
-    name, where = text_of(pool, "name"), f"{path}.name"
-    if not name:
-        yield required(where)
-    else:
-        if len(name) > _LONGEST_POOL:
-            yield too_long(where, _LONGEST_POOL)
-        for part in name.split("/"):
-            yield from invalid_name(names.subdomain, part, where)
+    yield from validate_pool_name(text_of(pool, "name"), f"{path}.name")
     if (pool.get("resourceSliceCount") or 0) <= 0:
         count = pool.get("resourceSliceCount") or 0
         yield invalid_value(f"{path}.resourceSliceCount", count, "must be greater than zero")
     if (pool.get("generation") or 0) < 0:
         yield invalid_value(f"{path}.generation", pool["generation"], "must be greater than or equal to zero")
+
+
+def validate_pool_name(name: str, path: str) -> _Errors:
+    """Check the name of a pool: subdomains with slashes between them."""
+    if not name:
+        yield required(path)
+        return
+    if len(name) > _LONGEST_POOL:
+        yield too_long(path, _LONGEST_POOL)
+    for part in name.split("/"):
+        yield from invalid_name(names.subdomain, part, path)
 
 
 def _immutable(new: _Part, old: _Part) -> _Errors:
@@ -152,7 +156,7 @@ def _device(device: _Part, before: _Part | None, path: str, *, has_place: bool) 
         yield from _place_of_device(device, path)
     elif any(device.get(key) is not None for key in ("nodeName", "nodeSelector", "allNodes")):
         yield invalid_value(path, None, _NO_PLACE_OF_DEVICE)
-    yield from _binding_conditions(device, path)
+    yield from validate_binding_conditions(device, path)
 
 
 def _place_of_device(device: _Part, path: str) -> _Errors:
@@ -214,7 +218,8 @@ def _taint(taint: _Part, path: str) -> _Errors:
         yield not_supported(f"{path}.effect", effect, DEVICE_EFFECTS)
 
 
-def _binding_conditions(device: _Part, path: str) -> _Errors:
+def validate_binding_conditions(device: _Part, path: str) -> _Errors:
+    """Check the conditions of the binding of a device, and those of its failure."""
     conditions, failures = (device.get(key) or [] for key in ("bindingConditions", "bindingFailureConditions"))
     where, of_failures = f"{path}.bindingConditions", f"{path}.bindingFailureConditions"
     for items, place in ((conditions, where), (failures, of_failures)):

@@ -1,0 +1,193 @@
+"""Send every verb to objects of each served kind, to a kube-apiserver and to `pyctrl apiserver`; print the differences.
+
+    python tools/compare_verbs.py ASSETS [KIND ...]          # a directory with etcd and kube-apiserver
+    python tools/compare_verbs.py --against REAL OURS [KIND ...]         # kubeconfigs of running servers
+    python tools/compare_verbs.py ASSETS --scenario FILE ...       # scenarios of tests/conformance instead
+
+A kind has a scenario with some 210 requests: creates, reads, lists, patches, applies, updates, watches and deletes,
+valid and refused ones. Compared are the codes and the whole bodies, without what differs from run to run. The exit
+status is 1 if an answer differs that `KNOWN` does not list.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from copy import deepcopy
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.conformance._recording import comparable, differences
+from tests.conformance._sweep import Target
+from tests.conformance.record import Run, Server, case_of
+from tools._server_pair import PLAIN_TOKEN, Login, embedded_server, kube_apiserver, login_of
+from tools._verb_steps import Subject, steps_of
+from tools.compare_routes import DEFINITION
+from tools.sweep import read_targets
+
+JSON: TypeAlias = Any
+
+CUSTOM = {"apiVersion": "routes.example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"a": 1}}
+PARALLEL = 4  # scenarios; most of their time is that of watches
+DISCOVERY = Path(__file__).parents[1] / "src/pyctrl/_schemas/discovery.json"
+#: Patterns of a kind and a step, and why the answers differ.
+KNOWN: tuple[tuple[str, str], ...] = ()
+
+
+def scenarios(kinds: Sequence[str]) -> Iterator[JSON]:
+    """Yield a scenario for each kind, or for some."""
+    first = {(each.body["apiVersion"], each.body["kind"]): each for each in reversed(read_targets(()))}
+    targets = [*sorted(first.values()), custom_target()]
+    parts = subresources()
+    for each in targets:
+        version, kind = each.body["apiVersion"], each.body["kind"]
+        if kinds and kind not in kinds:
+            continue
+        name = f"{kind}-{version.replace('/', '-').replace('.', '-')}".lower()[:63]
+        found = parts.get((version, kind), frozenset(("status",)))
+        yield {
+            "name": f"{kind}.{version}",
+            "namespace": name,
+            "managed": True,
+            "controllers": False,
+            "cleanup": [],
+            "steps": list(steps_of(subject_of(each, name), found)),
+        }
+
+
+def custom_target() -> Target:
+    """Return the object of a custom resource."""
+    return Target("Thing", CUSTOM, "/apis/routes.example.com/v1/namespaces/x/things", "x")
+
+
+def subject_of(target: Target, namespace: str) -> Subject:
+    """Return a kind with three objects for its scenario, in a namespace."""
+    collection = target.collection
+    everywhere = collection
+    if target.namespace:
+        everywhere = collection.replace(f"/namespaces/{target.namespace}/", "/")
+        collection = collection.replace(f"/namespaces/{target.namespace}/", f"/namespaces/{namespace}/")
+    return Subject(
+        collection, everywhere, namespace, tuple(body_of(target.body, number, namespace) for number in range(3))
+    )
+
+
+def body_of(base: JSON, number: int, namespace: str) -> JSON:
+    """Return a body for the object with this number, in a namespace."""
+    body = json.loads(json.dumps(base).replace('"namespace": "sweep"', f'"namespace": "{namespace}"'))
+    metadata = body["metadata"]
+    metadata.pop("namespace", None)
+    metadata["labels"] = {**metadata.get("labels", {}), "verbs": "yes"}
+    if body["kind"] == "CustomResourceDefinition":
+        names = body["spec"]["names"]
+        names.update(
+            plural=f"verbs{number}s", singular=f"verbs{number}", kind=f"Verbs{number}", listKind=f"Verbs{number}List"
+        )
+        names.pop("shortNames", None)
+        metadata["name"] = f"verbs{number}s.{body['spec']['group']}"
+    elif body["kind"] == "APIService":
+        body["spec"]["version"] = f"v{number + 1}"
+        metadata["name"] = f"v{number + 1}.{body['spec']['group']}"
+    elif body["kind"] == "IPAddress":
+        metadata["name"] = f"10.9.8.{number + 1}"
+    else:
+        metadata["name"] = f"verbs-{number}"
+    return body
+
+
+def subresources() -> dict[tuple[str, str], frozenset[str]]:
+    """Return the subresources of the built-in kinds."""
+    found = {}
+    for groups in json.loads(DISCOVERY.read_text()).values():
+        for group in groups:
+            name = group["metadata"].get("name", "")
+            for version in group["versions"]:
+                api_version = f"{name}/{version['version']}" if name else version["version"]
+                for each in version["resources"]:
+                    parts = frozenset(part["subresource"] for part in each.get("subresources", ()))
+                    found[api_version, each["responseKind"]["kind"]] = parts
+    return found
+
+
+def answers(login: Login, scenario: JSON) -> list[JSON]:
+    """Run a scenario on a server; return its answers in a comparable form."""
+    run = Run(Server(login.url, {"admin": login.token, "plain": PLAIN_TOKEN}), deepcopy(scenario))
+    run.run()
+    found = comparable(case_of(scenario), run.steps, run.observed)
+    return [(step["id"], each) for step, each in zip(run.steps, found, strict=True)]
+
+
+def compare(scenario: JSON, real: Login, own: Login, pattern: str, width: int) -> tuple[Counter[str], list[str]]:
+    """Return counts and the differences between the answers of two servers."""
+    with ThreadPoolExecutor(2) as pool:
+        wanted, got = pool.map(lambda each: answers(each, scenario), (real, own))
+    lines: list[str] = []
+    counts: Counter[str] = Counter()
+    for (name, left), (_, right) in zip(wanted, got, strict=True):
+        request = f"{scenario['name']} {name}"
+        counts["answers"] += 1
+        if left == right or not re.search(pattern, request):
+            continue
+        known = any(re.search(each, request) for each, _ in KNOWN)
+        counts["known differences" if known else "others"] += 1
+        if not known:
+            lines.append(request)
+            lines += [f"    {each}"[:width] for each in list(differences(left, right))[:12]]
+    return counts, lines
+
+
+def prepare(login: Login) -> None:
+    """Create the definition of the custom resource, and wait until it is served."""
+    server = Server(login.url, {"admin": login.token})
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    server.call({"method": "POST", "path": path, "body": DEFINITION})
+    while server.call({"path": "/apis/routes.example.com/v1/things"})["code"] != 200:
+        pass  # the server serves it soon, and sends no event then
+
+
+def main() -> int:
+    """Compare; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("assets", nargs="?", type=Path)
+    parser.add_argument("kinds", nargs="*", metavar="KIND")
+    parser.add_argument("--against", type=Path, nargs=2, metavar=("REAL", "OURS"))
+    parser.add_argument("--scenario", type=Path, nargs="+", default=[], metavar="FILE")
+    parser.add_argument(
+        "--only", default="", metavar="PATTERN", help="print only the steps that match, such as `apply-`"
+    )
+    parser.add_argument("--width", type=int, default=400, help="characters of a difference to print")
+    options = parser.parse_intermixed_args()
+    kinds = [*options.kinds]
+    if options.against and options.assets:
+        kinds.insert(0, str(options.assets))
+    counts: Counter[str] = Counter()
+    with ExitStack() as stack:
+        if options.against:
+            real, own = map(login_of, options.against)
+        else:
+            real = stack.enter_context(kube_apiserver(options.assets))
+            home = Path(stack.enter_context(TemporaryDirectory()))
+            own = login_of(stack.enter_context(embedded_server(home, "--no-controllers")))
+        for each in (real, own):
+            prepare(each)
+        chosen = [json.loads(file.read_text()) for file in options.scenario] or scenarios(kinds)
+        with ThreadPoolExecutor(PARALLEL) as pool:
+            found = pool.map(lambda each: compare(each, real, own, options.only, options.width), chosen)
+            for more, lines in found:
+                counts += more
+                print(*lines, sep="\n", end="\n" if lines else "")
+    print(*(f"{count} {name}" for name, count in counts.items()), sep=", ")
+    return int(bool(counts["others"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
