@@ -192,13 +192,14 @@ class CustomResourceType:
         field_validation: str,
         warnings: list[str],
         duplicates: Sequence[str] = (),
-        is_applied: bool = False,
+        dropped_by_apply: list[str] | None = None,
         kept: Collection[str] = (),
     ) -> DecodedFields | None:
         """Decode metadata as its Go type, drop unknown fields, and apply defaults.
 
         Args:
-            is_applied: The object is the result of a server-side apply: nulls are kept and validated.
+            dropped_by_apply: A list if the object is the result of a server-side apply, whose nulls are kept and
+                validated. The unknown fields are added to it.
             kept: Not used: a definition may have changed since these fields were stored.
         """
         unknown: list[str] = []
@@ -213,8 +214,10 @@ class CustomResourceType:
             raise errors.UndecodableBody(self.kind, self.version, str(failed)) from failed
         if unknown or duplicates:
             report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
+        if dropped_by_apply is not None:
+            dropped_by_apply.extend(unknown)
         if fields is None:
-            self._fill(obj, is_applied=is_applied)
+            self._fill(obj, is_applied=dropped_by_apply is not None)
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
         return None if fields is None else DecodedFields(fields, metadata)
 

@@ -75,7 +75,7 @@ class PatchHandler:
         target, resource = request.target, request.resource
         patch, sent = _read_apply_configuration(request)
 
-        def merged(live: dict[str, Any] | None) -> dict[str, Any]:
+        def merged(live: dict[str, Any] | None) -> tuple[dict[str, Any], list[str]]:
             check_configuration(sent, resource)
             new = server_side_apply(
                 live,
@@ -87,20 +87,20 @@ class PatchHandler:
             )
             if live is not None:
                 update_last_applied(new, live, sent, request.manager)
-            decode_as_resource(new, request, options, [], is_applied=True)
-            return new
+            return new, decode_as_resource(new, request, options, [], is_applied=True)
 
         def changed(stored: StoredObject) -> UpdatedObject:
             # The merged object shares parts with its source and gets defaults there, so `old` is decoded separately.
-            new, old = merged(stored.read(resource)), stored.read(resource)
-            return UpdatedObject(new=new, old=old, options=options, is_tracked=True)
+            (new, dropped), old = merged(stored.read(resource)), stored.read(resource)
+            changes_more = bool(dropped) and not target.subresource
+            return UpdatedObject(new=new, old=old, options=options, is_tracked=True, changes_more=changes_more)
 
         stored = self._backend.find(request)
         if stored is not None:
             return await self._updates.guaranteed_update(request, stored, changed(stored), changed)
         if target.subresource:
             raise not_found(target.resource, target.name, target.group)
-        created = merged(None)
+        created, _ = merged(None)
         if uid := patch["metadata"].get("uid"):
             raise _apply_to_missing(request, uid)
         if not options.dry_run:

@@ -39,20 +39,30 @@ def decode_as_resource(
     *,
     is_applied: bool = False,
     kept: Collection[str] = (),
-) -> None:
+) -> list[str]:
     """Decode and default an object in place, as the resource of the request.
 
     Args:
         is_applied: The object is the result of a server-side apply. Fields that its schema does not have were refused
             before, or are dropped in silence.
         kept: Fields that are decoded and defaulted already.
+
+    Returns:
+        The fields that were dropped from the result of an apply.
     """
+    dropped: list[str] = []
     validation, warnings = "Ignore" if is_applied else options.field_validation, request.warnings
     request.decoded_fields = request.resource.decode(
-        obj, field_validation=validation, warnings=warnings, duplicates=duplicates, is_applied=is_applied, kept=kept
+        obj,
+        field_validation=validation,
+        warnings=warnings,
+        duplicates=duplicates,
+        dropped_by_apply=dropped if is_applied else None,
+        kept=kept,
     )
     if len(obj["metadata"].get("ownerReferences") or ()) > 1:
         _drop_repeated_owners(obj["metadata"], warnings)
+    return dropped
 
 
 def _drop_repeated_owners(metadata: dict[str, Any], warnings: list[str]) -> None:

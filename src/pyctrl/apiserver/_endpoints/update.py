@@ -33,6 +33,7 @@ class UpdatedObject:
     old: dict[str, Any]
     options: WriteOptions
     is_tracked: bool = False  # whether server-side apply has already written the managed fields of `new`
+    changes_more: bool = False  # fields that were dropped from `new` count as a change of the spec, too
 
 
 class UpdateHandler:
@@ -112,6 +113,8 @@ class UpdateHandler:
         self._check_version(request, new["metadata"].get("resourceVersion", ""), stored)
         new["metadata"]["resourceVersion"] = str(stored.version)
         resource.prepare_update(new, old, subresource=request.target.subresource or None, warnings=request.warnings)
+        if change.changes_more:
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
         if not admitted:
             await admission.validate(attributes)
 

@@ -145,7 +145,7 @@ class BuiltinResourceType:
         field_validation: str,
         warnings: list[str],
         duplicates: Sequence[str] = (),
-        is_applied: bool = False,
+        dropped_by_apply: list[str] | None = None,
         kept: Collection[str] = (),
     ) -> None:
         """Decode an object by its Go type and fill defaults; unknown fields are refused or dropped.

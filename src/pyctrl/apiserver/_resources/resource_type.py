@@ -102,7 +102,7 @@ class ResourceType(Protocol):
         field_validation: str,
         warnings: list[str],
         duplicates: Sequence[str] = (),
-        is_applied: bool = False,
+        dropped_by_apply: list[str] | None = None,
         kept: Collection[str] = (),
     ) -> DecodedFields | None: ...
     def prepare_create(

@@ -43,6 +43,22 @@ def test_an_apply_drops_the_keys_of_an_object_without_properties(ask: Asker) -> 
     assert ask("PATCH", f"{path}/a", undeclared, headers=APPLY, fieldManager="m", fieldValidation="Ignore")[0] == 500
 
 
+def test_keys_that_an_apply_drops_count_as_a_change(ask: Asker) -> None:
+    """An apply whose keys are dropped increments the generation each time, as kube-apiserver does."""
+    schema = spec_schema({"items": {"type": "array", "items": {"type": "object"}}})
+    ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition(schema))
+    path = f"/apis/{GROUP}/v1/namespaces/default/things/a"
+
+    def generation(spec: dict[str, object]) -> int:
+        code, applied = ask("PATCH", path, thing(spec), headers=APPLY, fieldManager="m")
+        assert code in (200, 201)
+        found: int = applied["metadata"]["generation"]
+        return found
+
+    known, unknown = {"items": [{}]}, {"items": [{"any": 1}]}
+    assert [generation(each) for each in (known, known, unknown, unknown, known)] == [1, 1, 2, 3, 3]
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
