@@ -28,7 +28,7 @@ ALIAS = re.compile(r"^type (\w+) (string|map\[\w+\][\w.]+|\[\]\w+)$", re.MULTILI
 SCALARS = frozenset(("string", "bool", "int32", "int64", "float64", "int"))
 PRINTED = (
     *("PodTemplateSpec", "PersistentVolumeClaim", "PersistentVolumeSpec", "VolumeNodeAffinity", "VolumeAttachmentSpec"),
-    *("ResourceClaimSpec", "ResourceClaimTemplateSpec", "DeviceAttribute"),
+    *("ResourceClaimSpec", "ResourceClaimTemplateSpec", "DeviceAttribute", "AllocationResult"),
 )
 
 
