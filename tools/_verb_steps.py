@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,7 +21,7 @@ PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 FINALIZER = "verbs.example.com/hold"
 OTHER_UID = "11111111-2222-3333-4444-555555555555"
-SELECTED = {"labelSelector": "verbs=yes"}  # of every object of the scenario, and no other
+SELECTED: Mapping[str, JSON] = {"labelSelector": "verbs=yes"}  # of every object of the scenario, and no other
 
 
 class Subject(NamedTuple):
@@ -319,11 +319,11 @@ def _subresource(subject: Subject, part: str) -> Steps:
 def _watches(subject: Subject) -> Steps:
     where, path = subject.collection, subject.path
 
-    def watch(name: str, events: int, during: tuple[JSON, ...] = (), accept: str = "", **query: JSON) -> JSON:
+    def watch(name: str, events: int, during: Sequence[JSON] = (), accept: str = "", **query: JSON) -> JSON:
         headers = {"Accept": accept} if accept else {}
         query = {"watch": "true", "timeoutSeconds": "1", **query}
         request = {"path": where, "query": query, "events": events, "timeout": 5, "headers": headers}
-        return {"id": f"watch-{name}", "watch": {**request, "during": during}}
+        return {"id": f"watch-{name}", "watch": {**request, "during": [*during]}}
 
     yield _step("watch-from", "GET", where, limit="1")
     since = "${watch-from:/metadata/resourceVersion}"
@@ -342,7 +342,11 @@ def _watches(subject: Subject) -> Steps:
     yield watch("name", 2, resourceVersion=since, fieldSelector=f"metadata.name={name}")
     yield watch("no-name", 1, resourceVersion=since, fieldSelector="metadata.name=none")
     yield watch("unknown-field", 1, fieldSelector="spec.unknown=x")
-    listed = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
+    listed: Mapping[str, JSON] = {
+        "sendInitialEvents": "true",
+        "resourceVersionMatch": "NotOlderThan",
+        "allowWatchBookmarks": "true",
+    }
     yield watch("list", 3, **listed, **SELECTED)
     yield watch("list-table", 3, accept=TABLE, **listed, **SELECTED)
     yield watch("old", 1, resourceVersion="1", **SELECTED)
