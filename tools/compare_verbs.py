@@ -176,7 +176,7 @@ def main() -> int:
         else:
             real = stack.enter_context(kube_apiserver(options.assets))
             home = Path(stack.enter_context(TemporaryDirectory()))
-            own = login_of(stack.enter_context(embedded_server(home, "--no-controllers")))
+            own = login_of(stack.enter_context(embedded_server(home, "--no-controllers", "--no-kubelet")))
         for each in (real, own):
             prepare(each)
         chosen = [json.loads(file.read_text()) for file in options.scenario] or scenarios(kinds)

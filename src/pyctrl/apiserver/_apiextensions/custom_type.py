@@ -234,7 +234,7 @@ class CustomResourceType:
         except DecodeFailed as failed:
             if path == "metadata":
                 raise
-            raise DecodeFailed(f"{path}: Invalid value: {shown_value(metadata)}: {failed}") from None
+            raise DecodeFailed(f"{path}: Invalid value: {_sorted_text(metadata)}: {failed}") from None
         unknown.extend(f"{path}.{each}" for each in found)
         return read
 
@@ -353,6 +353,10 @@ class CustomResourceType:
         metadata = obj.pop("metadata")
         prune(self.schema, obj, [], self._read_metadata)
         obj["kind"], obj["apiVersion"], obj["metadata"] = self.kind, self.api_version, metadata
+
+
+def _sorted_text(value: JSON) -> str:
+    return shown_value(json.loads(json.dumps(value, sort_keys=True)))
 
 
 def _deprecation(version: Mapping[str, JSON], spec: Mapping[str, JSON], kind: str) -> str:

@@ -39,13 +39,19 @@ __all__ = [
 CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+_MISSING = (
+    "missing from spec.versions; {0} was previously a storage version, and must remain in spec.versions until a "
+    "storage migration ensures no data remains persisted in {0} and removes {0} from status.storedVersions"
+)
 MAX_WARNING_LENGTH = 256  # characters
 MAX_SELECTABLE_FIELDS = 8
 
 
 def default_definition(obj: dict[str, JSON]) -> None:
-    """Set the names derived from the kind, conversion strategy None, and the default port of webhooks."""
-    spec = obj["spec"]
+    """Set derived names, conversion strategy None, the port of webhooks, and the first stored version."""
+    spec, status = obj["spec"], obj.get("status") or {}
+    if status and not status.get("storedVersions"):
+        status["storedVersions"] = [each["name"] for each in spec["versions"] or () if each.get("storage")] or None
     spec_names = spec["names"]
     kind = spec_names.get("kind", "")
     if kind:
@@ -58,6 +64,8 @@ def default_definition(obj: dict[str, JSON]) -> None:
 
 def prepare_definition(new: dict[str, JSON], old: dict[str, JSON] | None) -> None:
     """Add the storage version to storedVersions; a new definition has no other status."""
+    if old is not None and new.get("status") != old.get("status"):
+        return  # a write to the status
     status = new.setdefault("status", {}) if old is not None else _no_status()
     new["status"] = status
     stored = list(status.get("storedVersions") or [])
@@ -85,7 +93,7 @@ def validate_definition(new: dict[str, JSON], old: dict[str, JSON] | None) -> It
     """Validate a definition, which replaces `old` on update."""
     spec, metadata = new["spec"], new["metadata"]
     name = f"{spec['names'].get('plural')}.{spec.get('group')}"
-    for field in ("generateName", "name"):
+    for field in ("generateName", "name") if old is None else ():
         if (field == "name" or metadata.get(field)) and metadata.get(field) != name:
             yield invalid_value(f"metadata.{field}", metadata.get(field), 'must be spec.names.plural+"."+spec.group')
     yield from _spec(spec, _schemas(old))
@@ -106,7 +114,7 @@ def _spec(spec: Mapping[str, JSON], stored: Mapping[str, JSON]) -> Iterator[Fiel
         scope = spec.get("scope", "")
         yield not_supported("spec.scope", scope, ("Cluster", "Namespaced")) if scope else required("spec.scope")
     versions = spec["versions"] or []
-    yield from _versions(versions)
+    yield from _versions(versions, is_given=spec["versions"] is not None)
     yield from _validate_names(spec["names"])
     yield from _per_version(versions, "schema", "spec.validation", partial(_schema, stored))
     yield from _per_version(versions, "subresources", "spec.subresources", _subresources)
@@ -127,7 +135,7 @@ def _group(group: str) -> Iterator[FieldError]:
         yield invalid_value("spec.group", group, "should be a domain with at least one dot")
 
 
-def _versions(versions: list[dict[str, JSON]]) -> Iterator[FieldError]:
+def _versions(versions: list[dict[str, JSON]], *, is_given: bool) -> Iterator[FieldError]:
     shared = _common_fields(versions)
     for index, version in enumerate(versions):
         if (version.get("schema") or {}).get("openAPIV3Schema") is None:
@@ -142,7 +150,7 @@ def _versions(versions: list[dict[str, JSON]]) -> Iterator[FieldError]:
         yield invalid_value("spec.versions", _as_go(versions, shared), "must contain unique version names")
     if sum(bool(each.get("storage")) for each in versions) != 1:
         why = "must have exactly one version marked as storage version"
-        yield invalid_value("spec.versions", _as_go(versions, shared), why)
+        yield invalid_value("spec.versions", _as_go(versions, shared) if is_given else None, why)
 
 
 def _warning(version: Mapping[str, JSON], where: str) -> Iterator[FieldError]:
@@ -345,9 +353,7 @@ def _stored_versions(stored: list[str] | None, versions: list[dict[str, JSON]]) 
     known = {each["name"] for each in versions}
     for index, name in enumerate(stored):
         if name not in known:
-            yield invalid_value(
-                f"{where}[{index}]", name, "missing from spec.versions; v1 must be removed only after migration"
-            )
+            yield invalid_value(f"{where}[{index}]", name, _MISSING.format(name))
     storage = [each["name"] for each in versions if each.get("storage")]
     if storage and storage[-1] not in stored:
         yield invalid_value(where, stored, f"must have the storage version {storage[-1]}")

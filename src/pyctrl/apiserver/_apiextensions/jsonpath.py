@@ -14,7 +14,7 @@ __all__ = ["column_values"]
 
 _TOKEN = re.compile(
     r"\.\.(?P<deep>[\w$-]+)"
-    r"|\.(?P<name>(?:[\w$-]|\\\.)+)"
+    r"|\.(?P<name>(?:[\w$-]|\\.|(?<=[\w$-])/)+)"
     r"|\.(?P<star>\*)"
     r"|\[(?P<index>-?\d+)\]"
     r"|\[(?P<slice>-?\d*:-?\d*)\]"
@@ -50,7 +50,7 @@ def _steps(path: str) -> tuple[_Step, ...]:
 
 def _step(token: re.Match[str]) -> _Step:
     if name := token["name"] or token["key"]:
-        key = name.replace("\\.", ".")
+        key = re.sub(r"\\(.)", r"\1", name)
         return lambda value: (value[key],) if isinstance(value, dict) and key in value else ()
     if token["star"] or token["all"]:
         return _children

@@ -129,9 +129,7 @@ def check_type_meta(obj: dict[str, Any], resource: ResourceType, body: bytes) ->
     shown = body.decode("utf-8", "replace")
     if not obj.get("kind"):
         raise unrecognized_body(resource.kind, f"Object 'Kind' is missing in '{shown}'", body)
-    if not obj.get("apiVersion"):
-        where = f'{obj["kind"]} in version "" cannot be handled as a {resource.kind}'
-        raise bad_request(f"{where}: Object 'apiVersion' is missing in '{shown}'")
+    raise _api_version_mismatch("", resource)
 
 
 def check_patched_type_meta(obj: dict[str, Any], resource: ResourceType) -> None:
@@ -155,16 +153,18 @@ def check_kind(obj: dict[str, Any], resource: ResourceType, registry: ServedReso
         raise _custom_mismatch(obj, resource)
 
 
+def _api_version_mismatch(version: object, resource: ResourceType) -> StatusError:
+    expected = resource.api_version
+    return bad_request(f"the API version in the data ({version}) does not match the expected API version ({expected})")
+
+
 def _custom_mismatch(obj: dict[str, Any], resource: ResourceType) -> StatusError:
-    version, expected = obj.get("apiVersion"), resource.api_version
-    if version != expected:
-        return bad_request(
-            f"the API version in the data ({version}) does not match the expected API version ({expected})"
-        )
+    if obj.get("apiVersion") != resource.api_version:
+        return _api_version_mismatch(obj.get("apiVersion"), resource)
     metadata = obj.get("metadata")
     name = str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
     cause = invalid_value("kind", obj["kind"], f"must be {resource.kind}")
-    return invalid(resource.kind, name, [cause], resource.group)
+    return invalid(obj["kind"], name, [cause], resource.group)
 
 
 def check_name_and_namespace(metadata: dict[str, Any], request: ResourceRequest) -> None:

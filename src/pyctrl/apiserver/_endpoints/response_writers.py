@@ -43,7 +43,9 @@ def object_response(
         return bytes_response(
             encode_table(resource, [stored], form, {"resourceVersion": str(stored.version)}), form, status
         )
-    return bytes_response(encode_representation(stored, resource, form.shape), form, status)
+    if form.shape is Representation.METADATA:
+        return bytes_response(metadata_only(stored.view(resource), form.version), form, status)
+    return bytes_response(stored.view(resource), form, status)
 
 
 def check_list_representation(resource: ResourceType, form: MediaTypeOptions) -> None:
@@ -86,10 +88,10 @@ class _MetadataOnly(msgspec.Struct):
 _decode_metadata = msgspec.json.Decoder(_MetadataOnly).decode
 
 
-def metadata_only(data: bytes) -> bytes:
+def metadata_only(data: bytes, version: str = "v1") -> bytes:
     """Return the `PartialObjectMetadata` of an encoded object, without decoding the object."""
-    metadata = bytes(_decode_metadata(data).metadata)
-    return b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":' + metadata + b"}"
+    head = f'{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{version}","metadata":'
+    return head.encode() + bytes(_decode_metadata(data).metadata) + b"}"
 
 
 def encode_table(

@@ -178,9 +178,13 @@ def _owner(owner: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
 
 
 def _qualified_finalizers(metadata: Mapping[str, JSON]) -> Iterator[FieldError]:
-    for finalizer in metadata.get("finalizers") or ():
+    finalizers = metadata.get("finalizers") or []
+    for finalizer in finalizers:
         for why in names.qualified_name(finalizer):
             yield invalid_value("metadata.finalizers", finalizer, why)
+    if {"orphan", "foregroundDeletion"}.issubset(finalizers):
+        why = "finalizer orphan and foregroundDeletion cannot be both set"
+        yield invalid_value("metadata.finalizers", finalizers, why)
 
 
 def _standard_finalizers(metadata: Mapping[str, JSON]) -> Iterator[FieldError]:

@@ -21,9 +21,11 @@ from pyctrl.apiserver._errors import (
     unprocessable,
     unsupported_media_type,
 )
+from pyctrl.apiserver._patch.go_order import in_go_order
 from pyctrl.apiserver._patch.json_patch import PatchFailed, apply_json_patch
 from pyctrl.apiserver._patch.strategic_merge import strategic_merge
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._serializer.decoding import BODY_LIMIT, TYPE_META, decode_json, duplicate_members, json_kind
 
 __all__ = [
@@ -105,10 +107,11 @@ def patch_outcome_undecodable(
     """
     if media == STRATEGIC:
         return invalid("", "", [invalid_value("patch", go_text(_decode(request)), unfit.converted)])
+    before = copied(live)
     new, _ = apply_patch_to_object(live, request, media)
     if request.resource.is_custom:
         return _result_invalid(msgspec.json.decode(msgspec.json.encode(new, order="sorted")), unfit.why)
-    return _result_invalid({name: new[name] for name in sorted(new)}, unfit.why)
+    return _result_invalid(in_go_order(new, before, request.resource.schema), unfit.why)
 
 
 def _result_invalid(result: object, why: str) -> StatusError:
@@ -179,9 +182,12 @@ def decode_apply(request: ResourceRequest, kind: tuple[str, str, str]) -> dict[s
         try:
             decoded = read_yaml(request.body, [])
         except ValueError as error:
-            raise bad_request(f"error decoding YAML: {error}") from None
+            raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from None
+    if decoded is None:
+        decoded = {}
     if not isinstance(decoded, dict):
-        raise bad_request(f"error decoding YAML: {_cannot_unmarshal(decoded, 'map[string]interface {}')}")
+        why = _cannot_unmarshal(decoded, "map[string]interface {}").removeprefix(_DECODING)
+        raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}")
     group, _, version = str(decoded.get("apiVersion") or "").rpartition("/")
     found = group, version, str(decoded.get("kind") or "")
     if found != kind:

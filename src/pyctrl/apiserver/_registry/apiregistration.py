@@ -9,6 +9,7 @@ from typing import Final
 from pyctrl._go.text import quoted
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, required
+from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
@@ -101,6 +102,7 @@ RESOURCES: Final = (
             on_create=MetadataCheck.PLAIN_WHOLE,
             on_update=(MetadataCheck.PLAIN_CHANGE, MetadataCheck.PLAIN_WHOLE),
             allows_unconditional_update=False,
+            status_reset_fields=STATUS_RESET_FIELDS,
             defaults=(_default_api_service,),
             prepares=(_prepare_api_service,),
             validates=(_validate_api_service,),

@@ -17,6 +17,7 @@ from pyctrl.apiserver._registry.strategy import Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells
 from pyctrl.apiserver._resources.resource_type import DecodedFields
 from pyctrl.apiserver._schema.components import OpenAPIComponents
+from pyctrl.apiserver._schema.required_lists import RequiredLists
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 from pyctrl.apiserver._schema.typed import DecodeFailed, decode, empty
 from pyctrl.apiserver._serializer.strict import report_unknown
@@ -79,6 +80,7 @@ class BuiltinResourceType:
         self._components = components
         self._schema: SchemaNode | None = None
         self._blank: dict[str, JSON] | None = None
+        self._required_lists: RequiredLists | None = None
 
     def __repr__(self) -> str:
         return f"<{self.plural}.{self.version}.{self.group}>"
@@ -95,6 +97,13 @@ class BuiltinResourceType:
             found = self._components.kind(self.document, self.group, self.version, self.kind)
             self._schema = found if found is not None else SchemaNode(open=True)
         return self._schema
+
+    @property
+    def required_lists(self) -> RequiredLists:
+        """The lists that are written even if the object does not have them."""
+        if self._required_lists is None:
+            self._required_lists = RequiredLists(self.schema)
+        return self._required_lists
 
     @property
     def storage(self) -> BuiltinResourceType:
@@ -197,6 +206,7 @@ class BuiltinResourceType:
             )
         strategy.allocate(obj, None)
         warnings.extend(strategy.warn(obj))
+        self.required_lists.take(obj)
 
     def _reset_status(self, obj: dict[str, JSON]) -> None:
         obj.pop("status", None)
@@ -216,12 +226,22 @@ class BuiltinResourceType:
             new["status"] = old["status"]
         if part is not None:
             part.keep(new, old)
+        empty = self.required_lists.take(new)  # they are no change
         strategy.prepare(new, old)
         if self.has_generation and not strategy.increments_generation:
             keep_metadata(new["metadata"], old["metadata"], ("generation",))
         elif self.has_generation:
             bump_generation(new, old, metadata=() if subresource else strategy.generation_metadata)
         strategy.drop(new, old)
+        with empty.shown():
+            self._validate_update(new, old, subresource)
+        if subresource is None:
+            strategy.allocate(new, old)
+            if strategy.warns_on_update(new, old):
+                warnings.extend(strategy.warn(new))
+
+    def _validate_update(self, new: dict[str, JSON], old: dict[str, JSON], subresource: str | None) -> None:
+        strategy = self.strategy
         causes = validate_metadata_update(
             new["metadata"],
             old["metadata"],
@@ -230,10 +250,6 @@ class BuiltinResourceType:
             name_rule=strategy.name_rule,
         )
         self._refuse(new, [*causes, *strategy.validate_update(subresource, new, old)])
-        if subresource is None:
-            strategy.allocate(new, old)
-            if strategy.warns_on_update(new, old):
-                warnings.extend(strategy.warn(new))
 
     def _keep_all_but_status(self, new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
         for key in [key for key in new if key not in ("metadata", "status", "kind", "apiVersion")]:

@@ -33,8 +33,9 @@ _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 def _default_daemon_set(obj: Object) -> None:
-    """Default to a rolling update, one node at a time."""
-    spec = obj["spec"]
+    """Default to a rolling update, one node at a time; the deprecated annotation is a field in upstream's type."""
+    spec, metadata = obj["spec"], obj["metadata"]
+    metadata["annotations"] = {_TEMPLATE_GENERATION: "0", **(metadata.get("annotations") or {})}
     set_defaults(spec, revisionHistoryLimit=10)
     strategy = spec["updateStrategy"]
     set_defaults(strategy, type="RollingUpdate")

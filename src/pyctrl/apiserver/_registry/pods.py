@@ -39,8 +39,20 @@ else:  # imported with the first object
 __all__ = ["RESOURCES"]
 
 
+def _default_pod_addresses(obj: Object) -> None:
+    """Keep the address of a pod and the list of its addresses consistent; upstream's type has the list only."""
+    status = obj.get("status") or {}
+    address, addresses = status.get("podIP"), status.get("podIPs")
+    if address and address not in [each.get("ip") for each in addresses or ()][:1]:
+        status["podIPs"] = [{"ip": address}]
+    elif addresses and not address:
+        status["podIP"] = addresses[0].get("ip", "")
+    if status.get("hostIP") and not status.get("hostIPs"):
+        status["hostIPs"] = [{"ip": status["hostIP"]}]
+
+
 def _prepare_pod(new: Object, old: Object | None) -> None:
-    """Set phase and QoS class of a new pod; keep the fields of its IPs consistent."""
+    """Set phase and QoS class of a new pod."""
     spec = new["spec"]
     drop_disabled_fields(spec)
     if old is None:
@@ -51,12 +63,6 @@ def _prepare_pod(new: Object, old: Object | None) -> None:
     new["status"] = status
     if old is not None and not status.get("qosClass") and (quality := old["status"].get("qosClass")):
         status["qosClass"] = quality  # of pods that kubelets refuse
-    if status.get("podIP") and status["podIP"] not in [each.get("ip") for each in status.get("podIPs") or ()][:1]:
-        status["podIPs"] = [{"ip": status["podIP"]}]
-    if status.get("podIPs") and not status.get("podIP"):
-        status["podIP"] = status["podIPs"][0]["ip"]
-    if status.get("hostIP") and not status.get("hostIPs"):
-        status["hostIPs"] = [{"ip": status["hostIP"]}]
 
 
 def _first_status(spec: Object) -> Object:
@@ -103,7 +109,7 @@ _POD: Final = Strategy(
         ),
         **fields_at("spec.hostNetwork", zero="false"),
     },
-    defaults=(default_pod,),
+    defaults=(default_pod, _default_pod_addresses),
     prepares=(_prepare_pod,),
     deletion=GRACEFUL_DELETION,
     validates=(validate_pod,),

@@ -118,6 +118,11 @@ class ScaleREST:
         self, live: dict[str, Any], patch: dict[str, Any], request: ResourceRequest, options: WriteOptions
     ) -> dict[str, Any]:
         """Apply a patch to a live Scale. As upstream, apply cannot change the Scale of a custom resource."""
+        if request.resource.is_custom and not live["metadata"].get("managedFields"):
+            raise unknown_error(
+                f"failed to create manager for existing fields: failed to convert live object (/; {API_VERSION}, "
+                f"Kind=Scale) to proper version: request to convert CR to an invalid group/version: {API_VERSION}"
+            )
         new = server_side_apply(
             live,
             patch,

@@ -170,7 +170,7 @@ def _object(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
                 raise
             if len(unknown) > known:
                 unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
-            if read or not _is_dropped(field, read):
+            if read or not _is_dropped(field, read) or (node.go is not None and (key, None) in node.go.zeros):
                 written[key] = read
     return _filled(node, written)
 

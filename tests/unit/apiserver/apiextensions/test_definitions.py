@@ -37,11 +37,14 @@ def test_one_version_is_stored() -> None:
 
 
 def test_versions_are_required() -> None:
-    """A definition without versions has the error of an empty list."""
-    obj = definition(OBJECT)
-    del obj["spec"]["versions"]
-    told = _refused(obj)
-    assert told[0] == "spec.versions: Invalid value: []: must have exactly one version marked as storage version"
+    """The error of a definition without versions tells null from an empty list."""
+    for versions, shown in ((None, "null"), ([], "[]")):
+        obj = definition(OBJECT)
+        obj["spec"]["versions"] = versions
+        told = _refused(obj)
+        assert (
+            told[0] == f"spec.versions: Invalid value: {shown}: must have exactly one version marked as storage version"
+        )
 
 
 def test_names_and_conversion_are_filled_in() -> None:

@@ -17,7 +17,7 @@ from pyctrl.apiserver._apiextensions.jsonpath import column_values
         (".list[-1].n", ["y"]),
         (".list[*].n", ["x", "y"]),
         (".map['k.io/x']", ["v"]),
-        (".map.k\\.io/x", []),
+        (".map.k\\.io/x", ["v"]),
         ('.list[?(@.n=="y")].v', [2]),
         ("..n", ["x", "y"]),
         (".nowhere", []),

@@ -31,6 +31,10 @@ def _config(**metadata: Any) -> dict[str, Any]:
         ),
         ({"annotations": {"k": "x" * 300_000}}, "metadata.annotations: Too long: may not be more than 262144 bytes"),
         (
+            {"finalizers": ["orphan", "foregroundDeletion"]},
+            'metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foreground',
+        ),
+        (
             {"finalizers": ["noslash"]},
             'metadata.finalizers[0]: Invalid value: "noslash": name is neither a standard finalizer name nor',
         ),

@@ -8,6 +8,7 @@ import pytest
 
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
+from tests.unit.apiserver._kit import Asker
 from tests.unit.apiserver._objects import complaints, create, update
 
 
@@ -72,3 +73,11 @@ def test_changes_of_the_template_are_counted() -> None:
     spec = made()["spec"]
     spec["template"]["spec"]["containers"][0]["image"] = "j"
     assert update(registry, made(spec=spec), created)["metadata"]["annotations"][generation] == "2"
+
+
+def test_the_creator_owns_the_template_generation(ask: Asker) -> None:
+    """The deprecated annotation belongs to the creator of a DaemonSet, because it is a field in upstream's type."""
+    code, created = ask("POST", "/apis/apps/v1/namespaces/default/daemonsets", made())
+    assert (code, created["metadata"]["annotations"]) == (201, {"deprecated.daemonset.template.generation": "1"})
+    owned = created["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"]["f:annotations"]
+    assert owned == {".": {}, "f:deprecated.daemonset.template.generation": {}}

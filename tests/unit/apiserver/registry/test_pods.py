@@ -8,6 +8,7 @@ import pytest
 
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
+from tests.unit.apiserver._kit import MERGE, Asker
 from tests.unit.apiserver._objects import create, pod, update
 from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
 
@@ -18,6 +19,17 @@ def test_a_new_pod_is_pending() -> None:
     obj["status"] = {"phase": "Running"}
     created, _ = create(ResourceRegistry(), obj)
     assert created["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+
+
+def test_the_address_of_a_pod_decides_about_the_list_of_its_addresses(ask: Asker) -> None:
+    """A kubelet that writes one address owns the list too; a list that disagrees with the address is replaced."""
+    path = "/api/v1/namespaces/default/pods"
+    assert ask("POST", path, {**pod(), "metadata": {"name": "p"}})[0] == 201
+    _, written = ask("PATCH", f"{path}/p/status", {"status": {"podIP": "10.1.1.1"}}, headers=MERGE)
+    assert written["status"]["podIPs"] == [{"ip": "10.1.1.1"}]
+    assert "f:podIPs" in written["metadata"]["managedFields"][-1]["fieldsV1"]["f:status"]
+    _, kept = ask("PATCH", f"{path}/p/status", {"status": {"podIPs": [{"ip": "10.1.1.2"}]}}, headers=MERGE)
+    assert kept["status"]["podIPs"] == [{"ip": "10.1.1.1"}]
 
 
 def test_most_fields_of_a_pods_spec_are_immutable() -> None:

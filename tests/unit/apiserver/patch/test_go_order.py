@@ -1,0 +1,30 @@
+"""Order of the members of a patched object in errors."""
+
+from __future__ import annotations
+
+from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
+
+
+def test_what_a_patch_touches_is_sorted(ask: Asker) -> None:
+    """The error of a patch that does not fit shows sorted members where it changes the object, Go's order elsewhere."""
+    ask.make("a", data={"z": "1", "b": "2"}, labels={"y": "1", "x": "2"})
+    code, refused = ask("PATCH", f"{CONFIGMAPS}/a", {"data": {"a": 5}}, headers=MERGE)
+    assert code == 422
+    text = refused["details"]["causes"][0]["message"]
+    shown = [
+        text.index(f'\\"{each}\\"') for each in ("a", "b", "z", "kind", "metadata", "name", "uid", "labels", "x", "y")
+    ]
+    assert shown == sorted(shown)
+
+
+def test_changed_metadata_is_sorted(ask: Asker) -> None:
+    """A patch of metadata sorts its members, too."""
+    ask.make("a", labels={"y": "1"})
+    code, refused = ask("PATCH", f"{CONFIGMAPS}/a", {"metadata": {"labels": {"x": 5}}}, headers=MERGE)
+    assert code == 422
+    text = refused["details"]["causes"][0]["message"]
+    shown = [
+        text.index(f'\\"{each}\\"')
+        for each in ("creationTimestamp", "labels", "x", "y", "managedFields", "namespace", "uid")
+    ]
+    assert shown == sorted(shown)
