@@ -23,7 +23,14 @@ The parser comes with the `cel` extra. Check `has_library()` first and report `N
 checks types and evaluates programs itself, because both depend on Kubernetes' types, functions and messages.
 """
 
-from pyctrl.cel._admission import MATCH_CONDITION, NAMESPACE, REQUEST, object_type, policy_variables
+from pyctrl.cel._admission import (
+    MATCH_CONDITION,
+    NAMESPACE,
+    REQUEST,
+    object_type,
+    policy_variables,
+    type_checking_variables,
+)
 from pyctrl.cel._cost_budget import (
     MATCH_CONDITIONS_BUDGET,
     PER_CALL_LIMIT,
@@ -86,6 +93,7 @@ __all__ = [
     "optional_of",
     "policy_variables",
     "schema_decl_type",
+    "type_checking_variables",
     "type_name_problems",
     "value_json",
     "value_reader",

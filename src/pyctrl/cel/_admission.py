@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from pyctrl.cel._library.authorizer import AuthorizerValue, ResourceCheck
 from pyctrl.cel._types import BOOL, DYN, INT, STRING, TIMESTAMP, FieldType, Type, list_of, map_of, opaque
 
-__all__ = ["MATCH_CONDITION", "NAMESPACE", "REQUEST", "object_type", "policy_variables"]
+__all__ = ["MATCH_CONDITION", "NAMESPACE", "REQUEST", "object_type", "policy_variables", "type_checking_variables"]
+
+#: Scalars, which variables of policies keep as their types.
+_KEPT = frozenset(("bool", "bytes", "double", "duration", "int", "null", "string", "timestamp", "uint"))
 
 
 def object_type(name: str, fields: Mapping[str, Type]) -> Type:
@@ -86,5 +89,34 @@ def policy_variables(
     if not has_authorizer:
         found = {name: each for name, each in found.items() if not name.startswith("authorizer")}
     if variables is not None:
-        found["variables"] = object_type("kubernetes.variables", variables)
+        found["variables"] = _defined(variables)
     return found
+
+
+def type_checking_variables(kind: Type, params: Type | None, variables: Mapping[str, Type]) -> dict[str, Type]:
+    """Return the variables of a policy's expressions for the warnings of its status.
+
+    As upstream, `authorizer.requestResource` is unknown to these.
+
+    Args:
+        kind: The type of the objects that the policy matches.
+        params: The type of its parameters; None if it has none.
+        variables: The variables that the policy has defined so far.
+    """
+    found = {"object": kind, "oldObject": kind, "request": REQUEST, "namespaceObject": NAMESPACE}
+    found |= {"authorizer": opaque(AuthorizerValue.TYPE), "variables": _defined(variables)}
+    return found if params is None else {**found, "params": params}
+
+
+def _defined(variables: Mapping[str, Type]) -> Type:
+    return object_type("kubernetes.variables", {name: _defined_type(each) for name, each in variables.items()})
+
+
+def _defined_type(kind: Type) -> Type:
+    """Return the type that the variable of a policy has: as upstream, scalars, lists and maps keep theirs."""
+    if kind.kind == "list":
+        return list_of(_defined_type(kind.parameters[0]))
+    if kind.kind == "map":
+        key, value = kind.parameters
+        return map_of(_defined_type(key), _defined_type(value))
+    return kind if kind.kind in _KEPT else DYN

@@ -164,10 +164,21 @@ class Environment:
         Raises:
             CompileFailed: It does not parse, does not type-check, or has an invalid constant.
         """
+        return Program(text, self._checked(text), tuple(self._variables))
+
+    def check(self, text: str) -> Type:
+        """Return the type of an expression, which is not compiled further.
+
+        Raises:
+            CompileFailed: It does not parse, or does not type-check.
+        """
+        return self._checked(text).type
+
+    def _checked(self, text: str) -> Expression:
         expression = parse(text)
         checker = Checker(self._variables, self._functions, self._type_names)
         checker.check(expression)
         issues = checker.issues or literal_issues(expression)
         if issues:
             raise compile_failed(issues, text)
-        return Program(text, expression, tuple(self._variables))
+        return expression

@@ -35,6 +35,9 @@ from pyctrl.cluster._controllers.statefulset.controller import add_statefulsets
 from pyctrl.cluster._controllers.tainteviction import add_taint_eviction
 from pyctrl.cluster._controllers.ttl import add_ttl
 from pyctrl.cluster._controllers.ttlafterfinished import add_ttl_after_finished
+from pyctrl.cluster._controllers.validatingadmissionpolicystatus.controller import (
+    add_validating_admission_policy_status,
+)
 from pyctrl.cluster._controllers.volume.ephemeral import add_ephemeral_volumes
 from pyctrl.cluster._controllers.volume.persistentvolume import add_persistent_volumes
 from pyctrl.cluster._controllers.volume.pvcprotection import add_pvc_protection
@@ -75,6 +78,7 @@ ControllerName: TypeAlias = Literal[
     "taint-eviction-controller",
     "ttl-after-finished-controller",
     "ttl-controller",
+    "validatingadmissionpolicy-status-controller",
     "volumeattributesclass-protection-controller",
 ]
 
@@ -190,5 +194,8 @@ _ADD: Mapping[ControllerName, Callable[[ControllerContext], object]] = MappingPr
         "certificatesigningrequest-signing-controller": _add_csr_signing,
         "resourcequota-controller": lambda context: add_resource_quotas(context.manager),
         "service-cidr-controller": lambda context: add_service_cidrs(context.manager),
+        "validatingadmissionpolicy-status-controller": lambda context: add_validating_admission_policy_status(
+            context.manager
+        ),
     }
 )

@@ -6,6 +6,8 @@ import pytest
 
 from pyctrl.cel import (
     BOOL,
+    DYN,
+    REQUEST,
     STRING,
     CompileFailed,
     Environment,
@@ -25,3 +27,14 @@ def test_a_policy_is_typed_by_what_its_variables_are() -> None:
         Environment(declared).compile("variables.other == 1")
     with pytest.raises(CompileFailed, match="undeclared reference to 'params'"):
         Environment(declared).compile("params.x == 1")
+
+
+def test_variables_of_objects_have_any_type() -> None:
+    """As in a cluster, variables keep the types of scalars, lists and maps; an unknown field is found at run time."""
+    types = {"user": REQUEST.fields["userInfo"].type, "users": list_of(REQUEST.fields["userInfo"].type)}
+    environment = Environment(policy_variables(types, has_params=False))
+
+    assert environment.compile("variables.user.nope").type == DYN
+    assert environment.compile("variables.users[0].nope").type == DYN
+    with pytest.raises(CompileFailed, match=r"applied to '\(list\(dyn\), int\)'"):
+        environment.compile("variables.users == 1")
