@@ -22,6 +22,7 @@ class Access(NamedTuple):
     """One access that RBAC or an access review decides about. For a path only `verb` and `path` are set.
 
     An empty ``namespace`` means all namespaces, or a cluster-scoped kind. An empty ``name`` means every name.
+    The API server sets ``field_selector`` for reads and deletions of several objects; only its Node authorizer uses it.
     """
 
     verb: str
@@ -32,6 +33,7 @@ class Access(NamedTuple):
     name: str = ""
     path: str = ""
     is_resource: bool = True
+    field_selector: str = ""
 
     @classmethod
     def of_request(cls, method: str, path: str, query: Mapping[str, str]) -> Access:

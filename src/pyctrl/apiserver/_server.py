@@ -94,9 +94,10 @@ class ApiServer:
     Args:
         tokens: Users by bearer token. Without tokens and webhooks every user is an administrator.
         authorization: `"RBAC"` evaluates roles and bindings, and creates kube-apiserver's default ones; `"AlwaysAllow"`
-            allows everything; `"Webhook"` calls the `authorization_webhook`. Several modes are tried in order until one
-            allows or denies. The default is RBAC with `tokens` or an `authentication_webhook`, preceded by Webhook with
-            an `authorization_webhook`, and AlwaysAllow without any of them.
+            allows everything; `"Node"` lets kubelets read what their pods need; `"Webhook"` calls the
+            `authorization_webhook`. Several modes are tried in order until one allows or denies. The default is RBAC
+            with `tokens` or an `authentication_webhook`, preceded by Webhook with an `authorization_webhook`, and
+            AlwaysAllow without any of them.
         authentication_webhook: Authenticates tokens that the server does not know.
         authorization_webhook: Authorizes requests.
         request_authenticator: Authenticates requests by headers of a proxy and by client certificates. By default each

@@ -1,7 +1,7 @@
 """Authorization of requests.
 
 An `Authorizer` decides whether a user has an `Access`: `RBACAuthorizer` by the stored roles and bindings,
-`WebhookAuthorizer` by SubjectAccessReviews, and `AlwaysAllowAuthorizer` always. `UnionAuthorizer` combines several.
+`NodeAuthorizer` by the pods of a kubelet, `WebhookAuthorizer` by SubjectAccessReviews, and `AlwaysAllowAuthorizer` always. `UnionAuthorizer` combines several.
 `EscalationCheck` rejects writes of roles and bindings that grant permissions which the user does not have.
 """
 
@@ -14,6 +14,7 @@ from pyctrl.apiserver._authz.authorizer import (
     access_forbidden,
 )
 from pyctrl.apiserver._authz.escalation import EscalationCheck
+from pyctrl.apiserver._authz.node import NodeAuthorizer
 from pyctrl.apiserver._authz.rbac import RBACAuthorizer
 from pyctrl.apiserver._authz.webhook import AuthorizationWebhook, WebhookAuthorizer
 
@@ -24,6 +25,7 @@ __all__ = [
     "Authorizer",
     "Decision",
     "EscalationCheck",
+    "NodeAuthorizer",
     "RBACAuthorizer",
     "UnionAuthorizer",
     "WebhookAuthorizer",

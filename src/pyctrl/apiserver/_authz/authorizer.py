@@ -58,10 +58,11 @@ class Decision(NamedTuple):
 class Authorizer(Protocol):
     """Decides whether a user has an access, and lists the rules of a user."""
 
-    unresolved: str
-    """Why `rules` are incomplete; "" if they are complete."""
-
     def decide(self, user: User, access: Access) -> Decision: ...
+
+    def unresolved(self, user: User) -> str:
+        """Return why the `rules` of a user are incomplete; "" if they are complete."""
+        ...
 
     def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
         """Return the rules of a user in a namespace ("": in all), and the bound roles that do not exist."""
@@ -71,10 +72,11 @@ class Authorizer(Protocol):
 class AlwaysAllowAuthorizer:
     """Authorizer that allows everything, for tests without access control."""
 
-    unresolved = ""
-
     def decide(self, user: User, access: Access) -> Decision:
         return Decision(is_allowed=True)
+
+    def unresolved(self, user: User) -> str:
+        return ""
 
     def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
         return list(EVERYTHING), []
@@ -83,10 +85,11 @@ class AlwaysAllowAuthorizer:
 class AlwaysAllowPathsAuthorizer:
     """Authorizer that allows some paths, such as those of health checks, and has no opinion of others."""
 
-    unresolved = ""
-
     def __init__(self, paths: Collection[str]) -> None:
         self._paths = frozenset(paths)
+
+    def unresolved(self, user: User) -> str:
+        return ""
 
     def decide(self, user: User, access: Access) -> Decision:
         return Decision(is_allowed=not access.is_resource and access.path in self._paths)
@@ -100,7 +103,11 @@ class UnionAuthorizer:
 
     def __init__(self, authorizers: Sequence[Authorizer]) -> None:
         self._authorizers = tuple(authorizers)
-        self.unresolved = aggregate_messages([each.unresolved for each in authorizers if each.unresolved] or [""])
+
+    def unresolved(self, user: User) -> str:
+        """Return why the rules of a user are incomplete, for each authorizer that does not know all."""
+        found = [why for each in self._authorizers if (why := each.unresolved(user))]
+        return aggregate_messages(found) if found else ""
 
     def decide(self, user: User, access: Access) -> Decision:
         """Decide an access; without an opinion, return the reasons and errors of all authorizers."""

@@ -43,8 +43,6 @@ class AuthorizationWebhook:
 class WebhookAuthorizer:
     """Authorizer by a webhook. If a call fails, it has no opinion; the error is reported if no other allows."""
 
-    unresolved = "webhook authorizer does not support user rule resolution"
-
     def __init__(self, options: AuthorizationWebhook, client: WebhookClient, random: Random) -> None:
         self._options = options
         self._review_client = ReviewClient(client, random, url=options.url, ca=options.ca)
@@ -64,6 +62,10 @@ class WebhookAuthorizer:
     def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
         """Return no rules: SubjectAccessReviews do not list rules."""
         return [], []
+
+    def unresolved(self, user: User) -> str:
+        """Return that the rules are not known."""
+        return "webhook authorizer does not support user rule resolution"
 
     async def _review(self, user: User, access: Access) -> None:
         review = {

@@ -22,6 +22,7 @@ from pyctrl.apiserver._authz import (
     AuthorizationWebhook,
     Authorizer,
     EscalationCheck,
+    NodeAuthorizer,
     RBACAuthorizer,
     UnionAuthorizer,
     WebhookAuthorizer,
@@ -36,7 +37,7 @@ from pyctrl.apiserver._webhooks import WebhookClient
 __all__ = ["AccessControl", "AuthorizationMode"]
 
 
-AuthorizationMode: TypeAlias = Literal["AlwaysAllow", "RBAC", "Webhook"]
+AuthorizationMode: TypeAlias = Literal["AlwaysAllow", "Node", "RBAC", "Webhook"]
 AccessWebhooks: TypeAlias = tuple[AuthenticationWebhook | None, AuthorizationWebhook | None]
 
 
@@ -75,6 +76,8 @@ class AccessControl:
         known: dict[str, Authorizer] = {"AlwaysAllow": AlwaysAllowAuthorizer()}
         if rbac is not None:
             known["RBAC"] = rbac
+        if "Node" in modes:
+            known["Node"] = NodeAuthorizer(storage)
         if authorization_webhook is not None:
             known["Webhook"] = WebhookAuthorizer(authorization_webhook, client, random)
         authorizers = [known[mode] for mode in modes]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pyctrl._go.text import aggregate_messages
 from pyctrl._validation import names
-from pyctrl.api import Access, FieldSelector, LabelSelector
+from pyctrl.api import Access, FieldRequirement, FieldSelector, LabelSelector
 from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._errors import FieldError, bad_request, field_forbidden, invalid, invalid_value, required
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
@@ -58,12 +58,13 @@ class _RulesReviewREST(ReviewREST):
         if not namespace:
             raise bad_request("no namespace on request")
         rules, absent = authorizer.rules(request.user, namespace)
+        unresolved = authorizer.unresolved(request.user)
         status: dict[str, Any] = {
             "resourceRules": [rule.to_wire() for rule in rules if rule.resources],
             "nonResourceRules": [rule.to_wire() for rule in rules if rule.paths],
-            "incomplete": bool(authorizer.unresolved),
+            "incomplete": bool(unresolved),
         }
-        if errors := [*map(str, absent), *filter(None, [authorizer.unresolved])]:
+        if errors := [*map(str, absent), *filter(None, [unresolved])]:
             status["evaluationError"] = aggregate_messages(errors)
         return {"metadata": {}, "spec": {}, "status": status}
 
@@ -80,7 +81,22 @@ def _access(spec: Mapping[str, Any]) -> Access:
         path = spec["nonResourceAttributes"]
         return Access(path.get("verb", ""), path=path.get("path", ""), is_resource=False)
     parts = ("group", "resource", "subresource", "namespace", "name")
-    return Access(attributes.get("verb", ""), **{part: attributes.get(part, "") for part in parts})
+    named = {part: attributes.get(part, "") for part in parts}
+    return Access(attributes.get("verb", ""), **named, field_selector=_field_selector(attributes))
+
+
+def _field_selector(attributes: Mapping[str, Any]) -> str:
+    """Return a field selector as text; as upstream, a requirement that is not understood is left out."""
+    selector = attributes.get("fieldSelector") or {}
+    if raw := selector.get("rawSelector"):
+        return str(raw)
+    operators = {"In": "=", "NotIn": "!="}
+    found = [
+        str(FieldRequirement(each["key"], operators[each["operator"]], each["values"][0]))
+        for each in selector.get("requirements") or ()
+        if each.get("operator") in operators and len(each.get("values") or ()) == 1
+    ]
+    return ",".join(found)
 
 
 # -- validation ------------------------------------------------------------------------------------------------

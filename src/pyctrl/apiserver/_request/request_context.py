@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RequestContext", "check_timeout", "is_long_running", "misses_namespace"]
 
+_SELECTED = ("list", "watch", "deletecollection")  # the verbs whose access can be restricted by a field selector
 _LONG_RUNNING = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
 
@@ -49,7 +50,10 @@ class RequestContext(msgspec.Struct, eq=False):
     def access(self) -> Access:
         """The access that the request needs."""
         if self._access is None:
-            self._access = Access.of_request(self.method, self.path, self.query.first)
+            found = Access.of_request(self.method, self.path, self.query.first)
+            if found.verb in _SELECTED and (selector := self.query.get("fieldSelector")):
+                found = found._replace(field_selector=selector)
+            self._access = found
         return self._access
 
     @property

@@ -68,7 +68,7 @@ def apiserver(
     token_auth_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
     client_ca_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
     authorization_mode: Annotated[
-        tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...] | None,
+        tuple[Literal["Node", "RBAC", "AlwaysAllow", "Webhook"], ...] | None,
         Parameter(group=USERS, metavar="MODE[,MODE]", converter=modes, n_tokens=1),
     ] = None,
     enable_admission_plugins: Annotated[
@@ -133,7 +133,8 @@ def apiserver(
     client_ca_file
         Accept client certificates signed by these authorities, besides the server's own.
     authorization_mode
-        RBAC, AlwaysAllow or Webhook (`--authorization-webhook-config-file`), or several in order, separated by commas.
+        Node, RBAC, AlwaysAllow or Webhook (`--authorization-webhook-config-file`), or several in order, separated by
+        commas.
         Defaults to RBAC if clients authenticate, else AlwaysAllow.
     enable_admission_plugins
         Enable admission plugins that are off by default, by kube-apiserver's names, separated by commas. May be

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["WebhookFlags", "modes", "plugin_names"]
 
 WEBHOOKS = Group("Authentication and authorization webhooks", sort_key=2.5)
-MODES = ("RBAC", "AlwaysAllow", "Webhook")
+MODES = ("Node", "RBAC", "AlwaysAllow", "Webhook")
 
 _File = Annotated[Path | None, Parameter(group=WEBHOOKS, metavar="FILE")]
 _Version = Annotated[Literal["v1", "v1beta1"], Parameter(group=WEBHOOKS, metavar="VERSION")]

@@ -67,7 +67,7 @@ class ApiServerRunner:
     allowed_host: tuple[str, ...]
     token_auth_file: Path | None
     client_ca_file: Path | None
-    authorization_mode: tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...] | None
+    authorization_mode: tuple[Literal["Node", "RBAC", "AlwaysAllow", "Webhook"], ...] | None
     enable_admission_plugins: tuple[str, ...]
     disable_admission_plugins: tuple[str, ...]
     admission_control_config_file: Path | None

@@ -48,7 +48,7 @@ SECURE_PORT = 6443  # kube-apiserver's default
 CERT_DIR = "/var/run/kubernetes"
 SERVICE_CLUSTER_IP_RANGE = "10.0.0.0/24"
 SERVICE_NODE_PORT_RANGE = "30000-32767"
-MODES = ("RBAC", "AlwaysAllow", "Webhook")
+MODES = ("Node", "RBAC", "AlwaysAllow", "Webhook")
 
 _APPLIED = frozenset(
     (
@@ -221,14 +221,14 @@ class KubeAPIServerRunner:
         except ValueError as error:
             raise CommandFailed(f"--token-auth-file {path}: {error}") from error
 
-    def _modes(self) -> tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...]:
-        """Return the authorization modes. There are no nodes for the Node authorizer, which is left out."""
+    def _modes(self) -> tuple[Literal["Node", "RBAC", "AlwaysAllow", "Webhook"], ...]:
+        """Return the authorization modes. ABAC is left out."""
         named = self._flags.items("authorization-mode") or ("AlwaysAllow",)
         left_out = [mode for mode in named if mode not in MODES]
         for mode in left_out:
             print(f"kube-apiserver: --authorization-mode {mode} has no effect on pyctrl's API server", file=sys.stderr)
         modes = tuple(mode for mode in named if mode in MODES)
-        return cast(tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...], modes or ("RBAC",))
+        return cast(tuple[Literal["Node", "RBAC", "AlwaysAllow", "Webhook"], ...], modes or ("RBAC",))
 
     def _authentication_webhook(self) -> AuthenticationWebhook | None:
         path = self._flags.text("authentication-token-webhook-config-file")

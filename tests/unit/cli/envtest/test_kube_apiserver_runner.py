@@ -55,7 +55,7 @@ def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
         f"--secure-port={port}",
         f"--token-auth-file={tokens}",
         "--anonymous-auth=false",
-        "--authorization-mode=Node,RBAC",
+        "--authorization-mode=Node,ABAC,RBAC",
         "--oidc-issuer-url=https://issuer.example",
         "--service-cluster-ip-range=10.9.0.0/16,fd00::/108",
         "--service-node-port-range=20000+10",
@@ -72,7 +72,7 @@ def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
         ended = served.stop()
     assert ended.err == (
         "kube-apiserver: --oidc-issuer-url has no effect on pyctrl's API server\n"
-        "kube-apiserver: --authorization-mode Node has no effect on pyctrl's API server\n"
+        "kube-apiserver: --authorization-mode ABAC has no effect on pyctrl's API server\n"
         "kube-apiserver: the admission plugin ImagePolicyWebhook has no effect on pyctrl's API server\n"
     )
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from pyctrl._certificate_requests import NoCryptography, parse_request
 from pyctrl._go.text import quoted
 from pyctrl.apiserver._admission._plugins.node_restriction_tokens import TokenRestriction
-from pyctrl.apiserver._admission._plugins.pod_references import api_reference
 from pyctrl.apiserver._admission.attributes import CONNECT, CREATE, DELETE, UPDATE, Attributes
 from pyctrl.apiserver._errors import not_found
+from pyctrl.apiserver._meta.pod_references import api_reference
 from pyctrl.apiserver._user import node_of
 
 if TYPE_CHECKING:

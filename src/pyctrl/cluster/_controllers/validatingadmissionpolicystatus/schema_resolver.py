@@ -60,9 +60,7 @@ def _populated(schema_of: Callable[[str], _Schema], visited: frozenset[str], sch
         if isinstance(schema.get(slot), Mapping):
             found[slot] = _populated(schema_of, visited, schema[slot])
     if schema.get("properties"):
-        found["properties"] = {
-            key: _populated(schema_of, visited, each) for key, each in schema["properties"].items()
-        }
+        found["properties"] = {key: _populated(schema_of, visited, each) for key, each in schema["properties"].items()}
     return found
 
 

@@ -126,9 +126,7 @@ class _KindFinder:
         return found
 
 
-def _matching(
-    mappings: Sequence[ResourceMapping], group: str, version: str, resource: str
-) -> list[GroupVersionKind]:
+def _matching(mappings: Sequence[ResourceMapping], group: str, version: str, resource: str) -> list[GroupVersionKind]:
     wanted = resource.lower()
     return [
         each.gvk

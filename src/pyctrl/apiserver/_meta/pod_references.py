@@ -1,11 +1,11 @@
-"""References of a pod to other API objects, which a mirror pod must not have."""
+"""References of a pod to other API objects: a mirror pod must not have any, and a node may read those of its pods."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-__all__ = ["api_reference"]
+__all__ = ["api_reference", "config_map_names", "secret_names"]
 
 
 #: Volume sources that are read from the API, in the order of kube-apiserver's search.
@@ -32,9 +32,9 @@ def api_reference(spec: Mapping[str, Any]) -> str:
     """Return the resource of the first reference of a pod, as in kube-apiserver's errors; "" without one."""
     if spec.get("serviceAccountName"):
         return "serviceaccounts"
-    if any(_secrets(spec)):
+    if any(secret_names(spec)):
         return "secrets"
-    if any(_config_maps(spec)):
+    if any(config_map_names(spec)):
         return "configmaps"
     if spec.get("resourceClaims"):
         return "resourceclaims"
@@ -49,7 +49,7 @@ def _volume(volume: Mapping[str, Any]) -> str:
     return next((name for source in sources for key, name in _PROJECTED.items() if source.get(key) is not None), "")
 
 
-def _secrets(spec: Mapping[str, Any]) -> Iterator[str]:
+def secret_names(spec: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of the secrets; "" for a reference without a name."""
     yield from (each.get("name") or "" for each in spec.get("imagePullSecrets") or ())
     yield from _environment(spec, "secretRef", "secretKeyRef")
@@ -61,7 +61,8 @@ def _secrets(spec: Mapping[str, Any]) -> Iterator[str]:
         yield from _projected(volume, "secret")
 
 
-def _config_maps(spec: Mapping[str, Any]) -> Iterator[str]:
+def config_map_names(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the ConfigMaps; "" for a reference without a name."""
     yield from _environment(spec, "configMapRef", "configMapKeyRef")
     for volume in spec.get("volumes") or ():
         yield (volume.get("configMap") or {}).get("name") or ""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.apiserver._admission._plugins.pod_references import api_reference
+from pyctrl.apiserver._meta.pod_references import api_reference
 
 
 @pytest.mark.parametrize(
