@@ -1,7 +1,8 @@
 """Authorization of requests.
 
 An `Authorizer` decides whether a user has an `Access`: `RBACAuthorizer` by the stored roles and bindings,
-`NodeAuthorizer` by the pods of a kubelet, `WebhookAuthorizer` by SubjectAccessReviews, and `AlwaysAllowAuthorizer` always. `UnionAuthorizer` combines several.
+`NodeAuthorizer` by the pods of a kubelet, `WebhookAuthorizer` by SubjectAccessReviews, and `AlwaysAllowAuthorizer`
+always. `UnionAuthorizer` combines several.
 `EscalationCheck` rejects writes of roles and bindings that grant permissions which the user does not have.
 """
 

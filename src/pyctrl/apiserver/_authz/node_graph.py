@@ -38,8 +38,8 @@ class Graph:
     """Directed graph of objects. An object is related to a node if a path leads from it to the node."""
 
     def __init__(self, storage: Storage) -> None:
-        self._next: defaultdict[Vertex, dict[Vertex, int]] = defaultdict(dict)  # -> next vertex and number of edges
-        self._edges: dict[Vertex, list[tuple[Vertex, Vertex]]] = {}  # those of a stored object
+        self._next: defaultdict[Vertex, set[Vertex]] = defaultdict(set)
+        self._edges: dict[Vertex, set[tuple[Vertex, Vertex]]] = {}  # those of a stored object
         for (group, resource), make_edges in _EDGES.items():
             self._follow(resource, storage.collection(group, resource), make_edges)
 
@@ -67,18 +67,17 @@ class Graph:
         collection.listen(changed)
 
     def _replace(self, vertex: Vertex, edges: _Edges) -> None:
+        """Replace the edges of a stored object. No two objects have the same edge: each begins or ends at its object."""
         for start, end in self._edges.pop(vertex, ()):
             ends = self._next[start]
-            ends[end] -= 1
-            if not ends[end]:
-                del ends[end]
+            ends.discard(end)
             if not ends:
                 del self._next[start]
-        found = list(edges)
+        found = set(edges)
         if found:
             self._edges[vertex] = found
         for start, end in found:
-            self._next[start][end] = self._next[start].get(end, 0) + 1
+            self._next[start].add(end)
 
 
 def _pod_edges(pod: Vertex, obj: Mapping[str, Any]) -> Iterator[tuple[Vertex, Vertex]]:
