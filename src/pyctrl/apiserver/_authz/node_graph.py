@@ -67,7 +67,7 @@ class Graph:
         collection.listen(changed)
 
     def _replace(self, vertex: Vertex, edges: _Edges) -> None:
-        """Replace the edges of a stored object. No two objects have the same edge: each begins or ends at its object."""
+        """Replace the edges of a stored object. Each begins or ends there, so no two objects have the same edge."""
         for start, end in self._edges.pop(vertex, ()):
             ends = self._next[start]
             ends.discard(end)
