@@ -1,15 +1,24 @@
 """Planner that counts the cost of an evaluation as cel-go does, and stops it at a limit.
 
 The frame has one more slot, which holds the cost so far. Programs whose cost is not needed use the plain planner,
-which is faster.
+which is faster. An expression whose cost does not depend on values is planned twice: the plain closure runs, and the
+cost is added at once; if it fails, the other closure runs, because the cost is that of the parts that were evaluated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pyctrl.cel._cost_budget import PER_CALL_LIMIT
+from pyctrl.cel._cost_loops import (
+    collecting_loop,
+    collector_of,
+    counted_predicate_of,
+    counting_loop,
+    quantifier_of,
+    quantifying_loop,
+)
 from pyctrl.cel._dispatch import resolve_call
 from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._expressions import (
@@ -21,8 +30,20 @@ from pyctrl.cel._expressions import (
     ListLiteral,
     MapLiteral,
     Select,
+    parts,
+    walk,
 )
-from pyctrl.cel._library.actual_costs import call_cost, equality_cost
+from pyctrl.cel._fixed_costs import (
+    INDEXES,
+    branch_discount,
+    call_of_fixed_cost,
+    is_attribute,
+    is_constant,
+    literal_cost,
+    select_cost,
+    selects_from_variable,
+)
+from pyctrl.cel._library.actual_costs import ActualCost, cost_of_call, equality_cost
 from pyctrl.cel._library.conversions import CONVERSIONS
 from pyctrl.cel._loops import Loop, general_loop
 from pyctrl.cel._planner import Closure, Frame, Planner
@@ -31,8 +52,6 @@ from pyctrl.cel._values import NONE
 __all__ = ["CostLimitExceeded", "CostPlanner"]
 
 
-_LIST, _MAP, _MESSAGE = 10, 30, 40
-_INDEXES = ("_[_]", "_[?_]", "_?._")
 _FREE = frozenset(("_&&_", "_||_", "_?_:_", "or", "orValue"))
 
 
@@ -47,6 +66,8 @@ class CostPlanner(Planner):
         super().__init__(variables)
         self.cost = self.size
         self.size += 1
+        self._is_plain = False  # whether the closures that are planned count nothing
+        self._is_within_fixed = False
 
     def plan(self, expression: Expression) -> Closure:
         """Return the closure that evaluates an expression and adds its cost.
@@ -54,20 +75,23 @@ class CostPlanner(Planner):
         Raises:
             InstantiationFailed: The evaluation of a constant failed.
         """
+        if self._is_plain:
+            return super().plan(expression)
+        is_composed = not isinstance(expression, (Constant, Identifier, Comprehension))
+        if is_composed and not self._is_within_fixed and (cost := self._fixed_cost(expression)) is not None:
+            return self._fixed(expression, cost)
+        return self._counting(expression)
+
+    def _counting(self, expression: Expression) -> Closure:
         match expression:
             case Identifier(name=name):
                 planned = super().plan(expression)
                 return planned if self._slot(name) is None else self._adding(planned, 1)
             case Select():
                 planned = super().plan(expression)
-                if expression.variable:
-                    return planned
-                extra = 0 if _is_attribute(expression.operand) else 1
-                return self._adding(planned, extra if expression.is_test else 1 + extra)
-            case ListLiteral():
-                return self._made(expression, _LIST)
-            case MapLiteral():
-                return self._made(expression, _MESSAGE if expression.message else _MAP)
+                return planned if expression.variable else self._adding(planned, select_cost(expression))
+            case ListLiteral() | MapLiteral():
+                return self._adding(super().plan(expression), literal_cost(expression))
             case Call():
                 return self._costed_call(expression)
         return super().plan(expression)
@@ -84,15 +108,60 @@ class CostPlanner(Planner):
 
         return run
 
-    def _made(self, literal: ListLiteral | MapLiteral, cost: int) -> Closure:
-        planned = super().plan(literal)
-        is_message = isinstance(literal, MapLiteral) and literal.message
-        return self._adding(planned, 0 if _is_constant(literal) and not is_message else cost)
+    # -- expressions of a fixed cost ---------------------------------------------------------------------------
+
+    def _fixed_cost(self, expression: Expression) -> int | None:
+        """Return the cost of a successful evaluation; None if it depends on values."""
+        match expression:
+            case Constant():
+                return 0
+            case Identifier(name=name):
+                found = self._slot(name)
+                return 0 if found is None else None if found[1] else 1
+            case Select():
+                if expression.variable:
+                    return 0
+                own: int | None = select_cost(expression)
+                if selects_from_variable(expression) and self._fixed_cost(expression.operand) == 1:
+                    return own
+            case Call():
+                own = call_of_fixed_cost(expression)
+            case ListLiteral(optional=optional):
+                own = None if optional else literal_cost(expression)
+            case MapLiteral(entries=entries):
+                own = None if any(each.is_optional for each in entries) else literal_cost(expression)
+            case _:
+                own = None
+        if own is None:
+            return None
+        costs = [self._fixed_cost(each) for each in _counted_parts(expression)]
+        return None if None in costs else own + sum(each for each in costs if each is not None)
+
+    def _fixed(self, expression: Expression, cost: int) -> Closure:
+        self._is_plain = True
+        plain = super().plan(expression)
+        self._is_plain = False
+        self._is_within_fixed = True
+        counting = self._counting(expression)
+        self._is_within_fixed = False
+        slot, is_limited = self.cost, any(isinstance(each, Call) for each in walk(expression))
+
+        def run(frame: Frame) -> Any:
+            try:
+                found = plain(frame)
+            except EvaluationFailed:
+                return counting(frame)  # which fails as well
+            frame[slot] += cost
+            if is_limited and frame[slot] > PER_CALL_LIMIT:
+                raise CostLimitExceeded
+            return found
+
+        return run
 
     # -- calls -------------------------------------------------------------------------------------------------
 
     def _costed_call(self, call: Call) -> Closure:
-        if call.function in _INDEXES:
+        if call.function in INDEXES:
             return self._index(call)
         if call.function == "_?_:_":
             return self.conditional(call)
@@ -100,7 +169,7 @@ class CostPlanner(Planner):
             return super().plan(call)
         if call.function == "@not_strictly_false":
             return self._adding(super().plan(call), 1)
-        if call.function == "@in" and _is_constant(call.arguments[1]):
+        if call.function == "@in" and is_constant(call.arguments[1]):
             return super().plan(call)
         if call.function in CONVERSIONS and all(isinstance(each, Constant) for each in call.operands):
             return super().plan(call)
@@ -110,16 +179,39 @@ class CostPlanner(Planner):
         return self._called(call, closures)
 
     def _called(self, call: Call, closures: list[Closure]) -> Closure:
-        function, slot, name, overloads = resolve_call(call), self.cost, call.function, call.overloads
+        function, slot = resolve_call(call), self.cost
+        cost = cost_of_call(call.function, call.overloads)
 
         def run(frame: Frame) -> Any:
             values = _evaluated(closures, frame, slot)
             try:
                 result = function(*values)
             except EvaluationFailed:
-                frame[slot] += call_cost(name, overloads, values, None)
+                frame[slot] += 1 if cost is None else cost(values, None)
                 raise
-            frame[slot] += call_cost(name, overloads, values, result)
+            frame[slot] += 1 if cost is None else cost(values, result)
+            if frame[slot] > PER_CALL_LIMIT:
+                raise CostLimitExceeded
+            return result
+
+        return self._of_two(function, closures, cost, run) if len(closures) == 2 else run
+
+    def _of_two(
+        self, function: Callable[..., Any], closures: Sequence[Closure], cost: ActualCost | None, general: Closure
+    ) -> Closure:
+        """Plan a call with two operands, of which most calls are. `general` runs if an evaluation fails."""
+        one, two = closures
+        slot = self.cost
+
+        def run(frame: Frame) -> Any:
+            before = frame[slot]
+            try:
+                first, second = one(frame), two(frame)
+                result = function(first, second)
+            except EvaluationFailed:
+                frame[slot] = before
+                return general(frame)
+            frame[slot] += 1 if cost is None else cost((first, second), result)
             if frame[slot] > PER_CALL_LIMIT:
                 raise CostLimitExceeded
             return result
@@ -128,9 +220,15 @@ class CostPlanner(Planner):
 
     def _compared(self, call: Call, closures: list[Closure]) -> Closure:
         function, slot = resolve_call(call), self.cost
+        one, two = closures
 
         def run(frame: Frame) -> Any:
-            first, second = _evaluated(closures, frame, slot)
+            before = frame[slot]
+            try:
+                first, second = one(frame), two(frame)
+            except EvaluationFailed:
+                frame[slot] = before
+                first, second = _evaluated(closures, frame, slot)
             frame[slot] += equality_cost(first, second)
             return function(first, second)
 
@@ -138,9 +236,9 @@ class CostPlanner(Planner):
 
     def _index(self, call: Call) -> Closure:
         """Plan a selection, whose cost an optional selection of an absent value does not have."""
-        base = 0 if _is_attribute(call.arguments[0]) else 1
+        base = 0 if is_attribute(call.arguments[0]) else 1
         if call.function == "_[_]":
-            discount = _branch_discount(call.arguments[1])  # an attribute that is an index has no cost of its own
+            discount = branch_discount(call.arguments[1])  # an attribute that is an index has no cost of its own
             return self._adding(self._plain_call(call), 1 + base - discount)
         planned, slot = (super().plan(call) if call.function == "_?._" else self._plain_call(call)), self.cost
 
@@ -159,7 +257,7 @@ class CostPlanner(Planner):
 
     def conditional(self, call: Call) -> Closure:
         """Plan a condition; as in cel-go, a variable that is a whole branch has no cost."""
-        yes, no = (_branch_discount(each) for each in call.arguments[1:])
+        yes, no = (branch_discount(each) for each in call.arguments[1:])
         planned, slot = super().conditional(call), self.cost
         if not yes and not no:
             return planned
@@ -180,20 +278,40 @@ class CostPlanner(Planner):
     # -- loops -------------------------------------------------------------------------------------------------
 
     def _plan_loop(self, planned: Loop, loop: Comprehension) -> Any:
-        slot, inner = self.cost, general_loop(planned, loop, self.plan)
+        if (quantifier := quantifier_of(loop)) is not None:
+            each, decisive, condition = quantifier
+            run = quantifying_loop(planned, self.plan(each), decisive=decisive, condition=condition, slot=self.cost)
+            return lambda _result: self._limited(run)
+        general = general_loop(planned, loop, self.plan)
+        if (predicate := counted_predicate_of(loop)) is not None:
+            counted = self.plan(predicate)
+            return lambda result: self._limited(counting_loop(planned, counted, general(result), self.cost))
+        collector = collector_of(loop)
+        if collector is None:
+            return lambda result: self._limited(general(result))
+        chosen = self.plan(collector[0]) if collector[0] is not None else None
+        items = self.plan(collector[1])
+        return lambda result: self._limited(collecting_loop(planned, chosen, items, general(result), self.cost))
 
-        def finished(result: Closure) -> Closure:
-            run = inner(result)
+    def _limited(self, run: Closure) -> Closure:
+        slot = self.cost
 
-            def limited(frame: Frame) -> Any:
-                found = run(frame)
-                if frame[slot] > PER_CALL_LIMIT:
-                    raise CostLimitExceeded
-                return found
+        def limited(frame: Frame) -> Any:
+            found = run(frame)
+            if frame[slot] > PER_CALL_LIMIT:
+                raise CostLimitExceeded
+            return found
 
-            return limited
+        return limited
 
-        return finished
+
+def _counted_parts(expression: Expression) -> Iterator[Expression]:
+    """Yield the parts of an expression whose cost is added to its own."""
+    is_conversion = isinstance(expression, Call) and expression.function in CONVERSIONS
+    if isinstance(expression, MapLiteral) and expression.message:
+        yield from (each.value for each in expression.entries)
+    elif not (is_conversion and all(isinstance(each, Constant) for each in parts(expression))):
+        yield from parts(expression)
 
 
 def _evaluated(closures: Sequence[Closure], frame: Frame, slot: int) -> list[Any]:
@@ -209,34 +327,3 @@ def _evaluated(closures: Sequence[Closure], frame: Frame, slot: int) -> list[Any
         frame[slot] += 1
         raise error
     return values
-
-
-def _is_attribute(expression: Expression) -> bool:
-    """Return whether cel-go resolves an expression as one attribute: a variable with fields and indexes."""
-    if isinstance(expression, Identifier):
-        return True
-    if isinstance(expression, Select):
-        return not expression.is_test
-    return isinstance(expression, Call) and expression.function in (*_INDEXES, "_?_:_")
-
-
-def _branch_discount(expression: Expression) -> int:
-    if isinstance(expression, Identifier):
-        return 1
-    if isinstance(expression, Select):
-        return int(not expression.is_test)
-    return int(isinstance(expression, Call) and expression.function in _INDEXES)
-
-
-def _is_constant(expression: Expression) -> bool:
-    """Return whether an expression is a constant for cel-go: a literal, or a list or map of such."""
-    match expression:
-        case Constant():
-            return True
-        case ListLiteral(items=items):
-            return not expression.optional and all(map(_is_constant, items))
-        case MapLiteral(entries=entries):
-            return not expression.message and all(
-                _is_constant(each.key) and _is_constant(each.value) and not each.is_optional for each in entries
-            )
-    return False

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed
 from pyctrl.cel._expressions import Call, Comprehension, Constant, Expression, Identifier, ListLiteral
 
-__all__ = ["Loop", "decided", "general_loop", "plan_loop"]
+__all__ = ["Loop", "added_item", "decided", "general_loop", "is_accumulator", "plan_loop"]
 
 
 _Closure: TypeAlias = Callable[[list[Any]], Any]
@@ -31,29 +31,35 @@ class Loop(NamedTuple):
         values = self.ranged(frame)
         if self.second is None:
             if not isinstance(values, (list, dict)):
-                raise EvaluationFailed(f"got '{_GO_TYPES.get(type(values), 'types.Null')}', expected iterable type")
+                raise _not_iterable(values)
             for value in values:
                 frame[self.first] = value
                 yield
             return
+        if not isinstance(values, (list, dict)):
+            raise _not_iterable(values)
         pairs = enumerate(values) if isinstance(values, list) else values.items()
         for first, second in pairs:
             frame[self.first], frame[self.second] = first, second
             yield
 
 
+def _not_iterable(value: Any) -> EvaluationFailed:
+    return EvaluationFailed(f"got '{_GO_TYPES.get(type(value), 'types.Null')}', expected iterable type")
+
+
 def plan_loop(planned: Loop, loop: Comprehension, plan: _Plan) -> Callable[[_Closure], _Closure]:
     """Plan the body of a loop. The returned function takes the closure of the loop's result."""
     step = loop.step
-    if isinstance(step, Call) and _is_accumulated(step.arguments[0] if step.arguments else None, loop):
+    if isinstance(step, Call) and is_accumulator(step.arguments[0] if step.arguments else None, loop):
         if step.function in ("_&&_", "_||_"):
             predicate = plan(step.arguments[1])
             return lambda _result: _quantified(planned, predicate, decisive=step.function == "_||_")
-        if (item := _added(step)) is not None:
+        if (item := added_item(step)) is not None:
             return _collected(planned, None, plan(item))
-    if isinstance(step, Call) and step.function == "_?_:_" and _is_accumulated(step.arguments[2], loop):
+    if isinstance(step, Call) and step.function == "_?_:_" and is_accumulator(step.arguments[2], loop):
         inner = step.arguments[1]
-        if isinstance(inner, Call) and (item := _added(inner)) is not None:
+        if isinstance(inner, Call) and (item := added_item(inner)) is not None:
             return _collected(planned, plan(step.arguments[0]), plan(item))
     return general_loop(planned, loop, plan)
 
@@ -67,11 +73,12 @@ def _is_true(expression: Expression) -> bool:
     return isinstance(expression, Constant) and expression.value is True
 
 
-def _is_accumulated(expression: Expression | None, loop: Comprehension) -> bool:
+def is_accumulator(expression: Expression | None, loop: Comprehension) -> bool:
+    """Return whether an expression reads the accumulator of a loop."""
     return isinstance(expression, Identifier) and expression.name == loop.accumulator
 
 
-def _added(step: Call) -> Expression | None:
+def added_item(step: Call) -> Expression | None:
     """Return the item of a step `accumulator + [item]`; None for another step."""
     if step.function != "_+_" or not isinstance(step.arguments[1], ListLiteral):
         return None

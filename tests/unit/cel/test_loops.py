@@ -15,6 +15,8 @@ VALUES = {
 }
 ERRORS = {
     "[1, 2].exists(x, x / (x - 2) > 100)": "division by zero",
+    "self.n.all(x, true)": "got 'types.Null', expected iterable type",
+    "self.n.all(k, v, true)": "got 'types.Null', expected iterable type",
 }
 
 

@@ -14,7 +14,7 @@ from pyctrl._schemas import load
 from pyctrl.api import Access, AccessRule, FieldSelector
 from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._authz.authorizer import Decision, RoleReference
-from pyctrl.apiserver._authz.node_graph import Graph, Vertex
+from pyctrl.apiserver._authz.node_graph import NodeGraph, Vertex
 from pyctrl.apiserver._storage.storage import Storage
 from pyctrl.apiserver._user import node_of
 from pyctrl.errors import SelectorError
@@ -44,7 +44,7 @@ class NodeAuthorizer:
     """Authorizer of the users `system:node:NAME` in the group `system:nodes`; it has no opinion of other users."""
 
     def __init__(self, storage: Storage) -> None:
-        self._graph = Graph(storage)
+        self._graph = NodeGraph(storage)
 
     def unresolved(self, user: User) -> str:
         """Return why the rules of a node are incomplete."""

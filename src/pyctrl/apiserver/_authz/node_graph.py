@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from pyctrl.apiserver._meta.pod_references import config_map_names, secret_names
 from pyctrl.apiserver._storage.storage import Collection, Storage, WatchCacheEvent
 
-__all__ = ["Graph", "Vertex"]
+__all__ = ["NodeGraph", "Vertex"]
 
 
 _MIRROR = "kubernetes.io/config.mirror"
@@ -34,7 +34,7 @@ _Edges: TypeAlias = Iterable[tuple[Vertex, Vertex]]
 _MakeEdges: TypeAlias = Callable[[Vertex, Mapping[str, Any]], _Edges]
 
 
-class Graph:
+class NodeGraph:
     """Directed graph of objects. An object is related to a node if a path leads from it to the node."""
 
     def __init__(self, storage: Storage) -> None:

@@ -13,10 +13,10 @@ from pyctrl.cel._library.addresses import CIDR
 from pyctrl.cel._signatures import Overload
 from pyctrl.cel._values import NONE, Optional
 
-__all__ = ["call_cost", "equality_cost"]
+__all__ = ["ActualCost", "cost_of_call", "equality_cost"]
 
 
-_Cost: TypeAlias = Callable[[Sequence[Any], Any], int]  # of the arguments and the result
+ActualCost: TypeAlias = Callable[[Sequence[Any], Any], int]  # of the arguments and the result
 
 _TRAVERSAL: Final = 0.1  # for one character of a string
 _REGEX: Final = 0.25  # for one character of a regular expression
@@ -25,16 +25,23 @@ _LIST: Final = 10  # of making a list
 _STRUCT: Final = 40  # of making an object
 
 
-def call_cost(function: str, overloads: Sequence[Overload], arguments: Sequence[Any], result: Any) -> int:
-    """Return the cost of a call. An overload that is chosen at run time costs 1, unless the function has one cost."""
+def cost_of_call(function: str, overloads: Sequence[Overload]) -> ActualCost | None:
+    """Return the cost of calls, as a function of arguments and result; None for a cost of 1.
+
+    An overload that is chosen at run time costs 1, unless the function has one cost.
+    """
     cost = _BY_FUNCTION.get(function)
     if len(overloads) == 1:
         cost = _BY_SIGNATURE.get((function, overloads[0].signature)) or _IF_CHOSEN.get(function) or cost
-    return 1 if cost is None else cost(arguments, result)
+    return cost
 
 
 def equality_cost(left: Any, right: Any) -> int:
     """Return the cost of `==` and `!=`."""
+    if type(left) is str and type(right) is str:
+        return math.ceil(min(len(left), len(right)) * _TRAVERSAL)
+    if type(left) is int and type(right) is int:
+        return 1
     if getattr(type(left), "TYPE", None) is not None:
         return 1
     return _scaled(min(_size(left), _size(right)))
@@ -69,7 +76,7 @@ def _traversal(value: Any) -> int:
     return 1
 
 
-def _times(factor: float) -> _Cost:
+def _times(factor: float) -> ActualCost:
     return lambda arguments, _result: _scaled(_size(arguments[0]), factor)
 
 
@@ -108,7 +115,7 @@ def _self_compare(items: Any) -> int:
     return int(_size(items) ** 2 * factor) + 1 + _LIST
 
 
-def _sets(factor: int) -> _Cost:
+def _sets(factor: int) -> ActualCost:
     return lambda arguments, _result: 1 + _size(arguments[0]) * _size(arguments[1]) * factor
 
 
@@ -120,7 +127,7 @@ def _contains_cidr(arguments: Sequence[Any], _result: Any) -> int:
     return _scaled(2 * _size(arguments[0])) + _scaled(_size(arguments[0])) + 1
 
 
-def _and_parsed(cost: _Cost) -> _Cost:
+def _and_parsed(cost: ActualCost) -> ActualCost:
     """Return the cost of a function that parses its argument first."""
     return lambda arguments, result: cost(arguments, result) + _scaled(_size(arguments[1]))
 
@@ -141,7 +148,7 @@ def _validate(arguments: Sequence[Any], _result: Any) -> int:
 _STRING_TIMES: Final = _times(_TRAVERSAL)
 _TWICE: Final = _times(2 * _TRAVERSAL)
 #: Functions whose overloads all have the same cost.
-_BY_FUNCTION: Final[Mapping[str, _Cost]] = {
+_BY_FUNCTION: Final[Mapping[str, ActualCost]] = {
     "check": lambda _arguments, _result: _CHECK,
     **dict.fromkeys(("fieldSelector", "labelSelector"), _selector),
     **dict.fromkeys(
@@ -168,13 +175,13 @@ _BY_FUNCTION: Final[Mapping[str, _Cost]] = {
     **dict.fromkeys(("startsWith", "endsWith", "strings.quote", "format"), _STRING_TIMES),
 }
 #: Functions whose cost is known if an overload is chosen when the expression is compiled.
-_IF_CHOSEN: Final[Mapping[str, _Cost]] = {
+_IF_CHOSEN: Final[Mapping[str, ActualCost]] = {
     "sort": lambda arguments, _result: _self_compare(arguments[0]),
     "@sortByAssociatedKeys": lambda arguments, _result: _self_compare(arguments[1]),
 }
 _ORDER: Final = ("_<_", "_<=_", "_>_", "_>=_")
 #: Overloads with a cost of their own, if they are chosen when the expression is compiled.
-_BY_SIGNATURE: Final[Mapping[tuple[str, str], _Cost]] = {
+_BY_SIGNATURE: Final[Mapping[tuple[str, str], ActualCost]] = {
     ("ip", "(string) -> net.IP"): _STRING_TIMES,
     ("containsIP", "net.CIDR.(string) -> bool"): _and_parsed(_contains_ip),
     ("containsCIDR", "net.CIDR.(string) -> bool"): _and_parsed(_contains_cidr),

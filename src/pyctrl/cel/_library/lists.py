@@ -7,7 +7,7 @@ from functools import cmp_to_key
 from itertools import pairwise
 from typing import Any
 
-from pyctrl.cel._errors import EvaluationFailed
+from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed
 from pyctrl.cel._library.arithmetic import as_duration, as_int, as_uint, less
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import Duration, Timestamp, Uint, contains, equal
@@ -25,6 +25,8 @@ def _each(kinds: tuple[str, ...], form: str, function: Callable[..., Any]) -> li
 def _sum(items: list[Any]) -> Any:
     if not items:
         return 0
+    if any(type(each) is not type(items[0]) for each in items):
+        raise EvaluationFailed(NO_OVERLOAD)
     if isinstance(items[0], Duration):
         return as_duration(sum(each.nanoseconds for each in items))
     if type(items[0]) is float:
