@@ -13,7 +13,7 @@ from pyctrl._quota.resources import (
     subtract_resources,
     write_resources,
 )
-from pyctrl._quota.scopes import is_terminating
+from pyctrl._quota.scopes import is_terminating, scope_requirements
 from pyctrl._quota.usage import calculate_usage, matches_scopes
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "matches_scopes",
     "pod_resources",
     "read_resources",
+    "scope_requirements",
     "subtract_resources",
     "write_resources",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, cast, get_args
 
 from pyctrl._go.text import aggregate_messages, quoted
@@ -17,6 +17,8 @@ from pyctrl.apiserver._admission._plugins.pod_security_policy import (
     find_level,
     find_version,
 )
+from pyctrl.apiserver._admission._plugins.pod_toleration_restriction import PodTolerationConfiguration
+from pyctrl.apiserver._admission._plugins.resource_quota import LimitedResource
 from pyctrl.apiserver._errors import FieldError, duplicate, invalid_value, not_supported
 
 __all__ = ["AdmissionConfiguration"]
@@ -26,15 +28,28 @@ _JSON: TypeAlias = Mapping[str, Any]
 _FILES: Final = (("apiserver.config.k8s.io", "v1"), ("apiserver.k8s.io", "v1alpha1"))
 _POD_SECURITY: Final = tuple(("pod-security.admission.config.k8s.io", each) for each in ("v1", "v1beta1", "v1alpha1"))
 _EVENT_RATE_LIMIT: Final = (("eventratelimit.admission.k8s.io", "v1alpha1"),)
+_POD_TOLERATIONS: Final = (("podtolerationrestriction.admission.k8s.io", "v1alpha1"),)
+_RESOURCE_QUOTA: Final = (("apiserver.config.k8s.io", "v1"),)
 _LIMIT_TYPES: Final[tuple[LimitType, ...]] = get_args(LimitType)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionConfiguration:
-    """The configurations of admission plugins: of PodSecurity and of EventRateLimit."""
+    """The configurations of admission plugins.
+
+    Attributes:
+        pod_security: Defaults and exemptions of PodSecurity.
+        event_limits: The limits of EventRateLimit.
+        node_selectors: The selectors of PodNodeSelector: by default, and those to which namespaces are restricted.
+        pod_tolerations: Tolerations of PodTolerationRestriction for namespaces without annotations.
+        limited_resources: What cannot be used without a quota for it, by the plugin ResourceQuota.
+    """
 
     pod_security: PodSecurityConfiguration = field(default_factory=PodSecurityConfiguration)
     event_limits: tuple[EventLimit, ...] = ()
+    node_selectors: Mapping[str, str] = field(default_factory=dict)
+    pod_tolerations: PodTolerationConfiguration = field(default_factory=PodTolerationConfiguration)
+    limited_resources: tuple[LimitedResource, ...] = ()
 
     @classmethod
     def read(cls, text: bytes, read_file: Callable[[str], bytes]) -> AdmissionConfiguration:
@@ -81,6 +96,8 @@ def _object(given: bytes | _JSON, kind: str, versions: Sequence[tuple[str, str]]
     if not isinstance(value, Mapping):
         raise ValueError(f"{where}expected an object of kind {kind}")  # noqa: TRY004 (of a file's content)
     group, _, version = str(value.get("apiVersion") or "").rpartition("/")
+    if not versions:
+        return value  # a format without versions
     if not value.get("kind"):
         raise ValueError(f"{where}Object 'Kind' is missing")
     if (group, version) not in versions or value["kind"] != kind:
@@ -113,7 +130,7 @@ def _pod_security(configuration: AdmissionConfiguration, value: _JSON) -> Admiss
         namespaces=frozenset(exemptions.get("namespaces") or ()),
         runtime_classes=frozenset(exemptions.get("runtimeClasses") or ()),
     )
-    return AdmissionConfiguration(pod_security=found, event_limits=configuration.event_limits)
+    return replace(configuration, pod_security=found)
 
 
 def _version(defaults: _JSON, mode: str) -> int | None:
@@ -162,7 +179,7 @@ def _event_rate_limit(configuration: AdmissionConfiguration, value: _JSON) -> Ad
         for each in limits
     )
     _raise("EventRateLimit", _limit_errors(found))
-    return AdmissionConfiguration(pod_security=configuration.pod_security, event_limits=found)
+    return replace(configuration, event_limits=found)
 
 
 def _limit_errors(limits: Sequence[EventLimit]) -> Iterator[FieldError]:
@@ -179,6 +196,33 @@ def _limit_errors(limits: Sequence[EventLimit]) -> Iterator[FieldError]:
             yield invalid_value(f"{path}.cacheSize", limit.cache_size, "must not be negative")
 
 
+# -- others ----------------------------------------------------------------------------------------------------
+
+
+def _pod_node_selector(configuration: AdmissionConfiguration, value: _JSON) -> AdmissionConfiguration:
+    return replace(configuration, node_selectors=value.get("podNodeSelectorPluginConfig") or {})
+
+
+def _pod_tolerations(configuration: AdmissionConfiguration, value: _JSON) -> AdmissionConfiguration:
+    found = PodTolerationConfiguration(
+        default=tuple(value.get("default") or ()), whitelist=tuple(value.get("whitelist") or ())
+    )
+    return replace(configuration, pod_tolerations=found)
+
+
+def _resource_quota(configuration: AdmissionConfiguration, value: _JSON) -> AdmissionConfiguration:
+    found = tuple(
+        LimitedResource(
+            group=each.get("apiGroup") or "",
+            resource=each.get("resource") or "",
+            contains=tuple(each.get("matchContains") or ()),
+            scopes=tuple(each.get("matchScopes") or ()),
+        )
+        for each in value.get("limitedResources") or ()
+    )
+    return replace(configuration, limited_resources=found)
+
+
 #: Plugin -> the kind of its configuration, its versions, and the function that adds it.
 _READERS: Final[
     Mapping[
@@ -192,4 +236,7 @@ _READERS: Final[
 ] = {
     "PodSecurity": ("PodSecurityConfiguration", _POD_SECURITY, _pod_security),
     "EventRateLimit": ("Configuration", _EVENT_RATE_LIMIT, _event_rate_limit),
+    "PodNodeSelector": ("", (), _pod_node_selector),
+    "PodTolerationRestriction": ("Configuration", _POD_TOLERATIONS, _pod_tolerations),
+    "ResourceQuota": ("ResourceQuotaConfiguration", _RESOURCE_QUOTA, _resource_quota),
 }

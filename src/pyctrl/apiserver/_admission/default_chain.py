@@ -97,10 +97,12 @@ _PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
     "TaintNodesByCondition": lambda _: TaintNodesByCondition(),
     "AlwaysPullImages": lambda _: AlwaysPullImages(),
     "PodSecurity": lambda at: PodSecurity(at.core("namespaces"), at.core("pods"), at.configuration.pod_security),
-    "PodNodeSelector": lambda at: PodNodeSelector(at.core("namespaces")),
+    "PodNodeSelector": lambda at: PodNodeSelector(at.core("namespaces"), at.configuration.node_selectors),
     "Priority": lambda at: Priority(at.storage.collection("scheduling.k8s.io", "priorityclasses")),
     "DefaultTolerationSeconds": lambda _: DefaultTolerationSeconds(),
-    "PodTolerationRestriction": lambda at: PodTolerationRestriction(at.core("namespaces")),
+    "PodTolerationRestriction": lambda at: PodTolerationRestriction(
+        at.core("namespaces"), at.configuration.pod_tolerations
+    ),
     "EventRateLimit": lambda at: EventRateLimit(at.configuration.event_limits),
     "ExtendedResourceToleration": lambda _: ExtendedResourceToleration(),
     "DefaultStorageClass": lambda at: DefaultStorageClass(at.storage_classes()),
@@ -118,7 +120,7 @@ _PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
     "PodResizeValidator": lambda at: PodResizeValidator(at.core("nodes")),
 }
 _LAST_PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
-    "ResourceQuota": lambda at: ResourceQuota(at.storage, at.registry),
+    "ResourceQuota": lambda at: ResourceQuota(at.storage, at.registry, at.configuration.limited_resources),
     "AlwaysDeny": lambda _: AlwaysDeny(),
 }
 

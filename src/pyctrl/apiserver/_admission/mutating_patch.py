@@ -13,7 +13,7 @@ from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 from pyctrl.cel import EvaluationFailed, ObjectValue, go_formats, object_value_json, type_name_problems, value_json
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._resources.resource_type import ResourceType
+    from pyctrl.apiserver._admission.subresource_type import PatchedType
 
 __all__ = ["MutationFailed", "apply_configuration", "apply_json_patch_value", "decode_patched"]
 
@@ -22,7 +22,7 @@ class MutationFailed(Exception):
     """Raised if a patch cannot be applied; the text is kube-apiserver's."""
 
 
-def apply_configuration(value: ObjectValue, obj: dict[str, Any], resource: ResourceType | None) -> dict[str, Any]:
+def apply_configuration(value: ObjectValue, obj: dict[str, Any], resource: PatchedType | None) -> dict[str, Any]:
     """Return the object with an apply configuration merged; the argument is not changed.
 
     Raises:
@@ -80,14 +80,14 @@ def _is_map(node: SchemaNode) -> bool:
 
 
 def apply_json_patch_value(
-    operations: list[Mapping[str, Any]], obj: dict[str, Any], resource: ResourceType | None
+    operations: list[Mapping[str, Any]], obj: dict[str, Any], resource: PatchedType | None
 ) -> dict[str, Any]:
     """Return the object with a JSON patch applied; the argument is not changed.
 
     An object whose `test` fails stays as it is.
 
     Args:
-        resource: The type that the result is decoded as; None for the kind of a subresource.
+        resource: The type that the result is decoded as; None for a kind without a schema.
 
     Raises:
         MutationFailed: The patch does not apply.
@@ -104,7 +104,7 @@ def apply_json_patch_value(
     return new
 
 
-def decode_patched(obj: dict[str, Any], resource: ResourceType, field_validation: str) -> None:
+def decode_patched(obj: dict[str, Any], resource: PatchedType, field_validation: str) -> None:
     """Decode a patched object again: defaults are set, and unknown fields refused or dropped.
 
     Raises:

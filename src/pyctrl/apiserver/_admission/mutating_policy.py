@@ -16,6 +16,7 @@ from pyctrl.apiserver._admission.policy_source import (
     PolicySource,
     PolicySourceContext,
 )
+from pyctrl.apiserver._admission.subresource_type import PatchedType, SubresourceType
 from pyctrl.apiserver._errors import StatusError
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class MutatingAdmissionPolicies:
         if obj is not None:
             for patch in mutator.patches:
                 try:
-                    objects.new = obj = patch(activation(), obj, _schema_of(invocation.wanted, attributes))
+                    objects.new = obj = patch(activation(), obj, self._patched_type(invocation.wanted, attributes))
                     objects.is_dirty = True
                 except mutator.failures as failed:
                     errors.append(_PolicyError(hook, invocation.binding, str(failed), "Invalid"))
@@ -160,6 +161,13 @@ class MutatingAdmissionPolicies:
         return policy_activation(attributes, invocation.wanted, shown, self._authorizer, params, namespace)
 
 
+    def _patched_type(self, wanted: ResourceType, attributes: Attributes) -> PatchedType | None:
+        """Return the type of the patched object, which is that of the subresource if it has its own kind."""
+        if attributes.own_kind is None:
+            return wanted
+        return SubresourceType.of(attributes.own_kind, self._source.components)
+
+
 def _key(invocation: PolicyInvocation) -> tuple[str, ...]:
     """Return the identity of an invocation in both rounds of a write."""
     metadata = (invocation.params or {}).get("metadata") or {}
@@ -172,11 +180,6 @@ def _params(invocation: PolicyInvocation) -> dict[str, Any] | None:
     if params is None or kind is None or kind.is_custom:
         return params
     return {key: value for key, value in params.items() if key not in ("kind", "apiVersion")}
-
-
-def _schema_of(wanted: ResourceType, attributes: Attributes) -> ResourceType | None:
-    """Return the type of the patched object; None for the own kind of a subresource."""
-    return wanted if attributes.own_kind is None else None
 
 
 def _denied(errors: list[_PolicyError], attributes: Attributes) -> StatusError:

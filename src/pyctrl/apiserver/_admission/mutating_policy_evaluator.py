@@ -15,13 +15,13 @@ from pyctrl.apiserver._admission.policy_compiler import CompositedCompiler, Expr
 from pyctrl.cel import RUNTIME_BUDGET, CostBudget, OutOfBudget
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._resources.resource_type import ResourceType
+    from pyctrl.apiserver._admission.subresource_type import PatchedType
 
 __all__ = ["PolicyMutator"]
 
 
 #: Takes the CEL variables, the object, and its type; returns the patched object.
-_Patch: TypeAlias = "Callable[[Mapping[str, Any], dict[str, Any], ResourceType | None], dict[str, Any]]"
+_Patch: TypeAlias = "Callable[[Mapping[str, Any], dict[str, Any], PatchedType | None], dict[str, Any]]"
 
 
 class PolicyMutator:
@@ -55,14 +55,14 @@ class PolicyMutator:
         return self._compiler.evaluate(text, self._compiler.activation(context), CostBudget(RUNTIME_BUDGET))
 
     def _json_patch(self, text: str) -> _Patch:
-        def patch(context: Mapping[str, Any], obj: dict[str, Any], kind: ResourceType | None) -> dict[str, Any]:
+        def patch(context: Mapping[str, Any], obj: dict[str, Any], kind: PatchedType | None) -> dict[str, Any]:
             operations = self._evaluate(text, context)
             return apply_json_patch_value(operations, obj, kind)
 
         return patch
 
     def _apply_configuration(self, text: str) -> _Patch:
-        def patch(context: Mapping[str, Any], obj: dict[str, Any], kind: ResourceType | None) -> dict[str, Any]:
+        def patch(context: Mapping[str, Any], obj: dict[str, Any], kind: PatchedType | None) -> dict[str, Any]:
             value = self._evaluate(text, context)
             new = apply_configuration(value, obj, kind)
             if kind is not None:

@@ -15,6 +15,7 @@ from pyctrl.apiserver._storage.storage import Collection, StoredObject, WatchCac
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
     from pyctrl.apiserver._resources.served_resources import ServedResources
+    from pyctrl.apiserver._schema.components import OpenAPIComponents
     from pyctrl.apiserver._storage.storage import Storage
 
 __all__ = [
@@ -119,6 +120,11 @@ class PolicySource:
 
     def _has_none(self) -> bool:
         return not (len(self._policies) and len(self._bindings))
+
+    @property
+    def components(self) -> OpenAPIComponents:
+        """The schemas of built-in kinds."""
+        return self._context.registry.components
 
     def invocations(self, attributes: Attributes) -> Iterator[PolicyInvocation | NotConfigured]:
         """Yield the evaluations of the policies that match a write, in the order of their names."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from pyctrl.apiserver._admission._plugins.tolerations import is_superset, merge_tolerations
@@ -11,7 +12,7 @@ from pyctrl.apiserver._admission.chain import Plugin
 from pyctrl.apiserver._errors import not_found, unknown_error
 from pyctrl.apiserver._storage.storage import Collection
 
-__all__ = ["PodTolerationRestriction"]
+__all__ = ["PodTolerationConfiguration", "PodTolerationRestriction"]
 
 
 _DEFAULT = "scheduler.alpha.kubernetes.io/defaultTolerations"
@@ -19,11 +20,19 @@ _WHITELIST = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
 _MEMORY_PRESSURE = {"key": "node.kubernetes.io/memory-pressure", "operator": "Exists", "effect": "NoSchedule"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodTolerationConfiguration:
+    """The tolerations of pods in namespaces without annotations."""
+
+    default: tuple[dict[str, Any], ...] = ()
+    whitelist: tuple[dict[str, Any], ...] = ()
+
+
 class PodTolerationRestriction(Plugin):
     """Adds the default tolerations of the namespace to new pods; rejects tolerations outside of its whitelist."""
 
-    def __init__(self, namespaces: Collection) -> None:
-        self._namespaces = namespaces
+    def __init__(self, namespaces: Collection, configuration: PodTolerationConfiguration) -> None:
+        self._namespaces, self._configuration = namespaces, configuration
 
     def handles(self, group: str, resource: str) -> bool:
         """Return whether the resource is pods."""
@@ -34,7 +43,10 @@ class PodTolerationRestriction(Plugin):
         if attributes.subresource or attributes.object is None:
             return
         spec = attributes.object["spec"]
-        extra = self._tolerations(attributes.namespace, _DEFAULT) if attributes.operation == CREATE else []
+        extra = []
+        if attributes.operation == CREATE:
+            found = self._tolerations(attributes.namespace, _DEFAULT)
+            extra = list(self._configuration.default) if found is None else found
         if not _is_best_effort(spec):
             extra = [*extra, _MEMORY_PRESSURE]
         if extra:
@@ -46,17 +58,20 @@ class PodTolerationRestriction(Plugin):
             return
         tolerations = attributes.object["spec"].get("tolerations") or ()
         whitelist = self._tolerations(attributes.namespace, _WHITELIST) if tolerations else []
+        scope = "namespace" if whitelist is not None else "cluster"
+        whitelist = list(self._configuration.whitelist) if whitelist is None else whitelist
         if whitelist and not all(any(is_superset(each, own) for each in whitelist) for own in tolerations):
-            why = "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace"
-            raise unknown_error(f"{why} whitelist")
+            why = "pod tolerations (possibly merged with namespace default tolerations) conflict with its"
+            raise unknown_error(f"{why} {scope} whitelist")
 
-    def _tolerations(self, namespace: str, annotation: str) -> list[dict[str, Any]]:
+    def _tolerations(self, namespace: str, annotation: str) -> list[dict[str, Any]] | None:
+        """Return the tolerations of an annotation; None without the annotation."""
         stored = self._namespaces.find("", namespace)
         if stored is None:
             raise not_found("namespaces", namespace)
         text = (stored.decode()["metadata"].get("annotations") or {}).get(annotation)
         if not text:
-            return []
+            return None if text is None else []
         try:
             found = json.loads(text)
         except ValueError as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyctrl._quota import (
@@ -16,18 +17,35 @@ from pyctrl._quota import (
     mask_resources,
     matches_scopes,
     read_resources,
+    scope_requirements,
     subtract_resources,
     write_resources,
 )
 from pyctrl.apiserver._admission.attributes import CREATE, UPDATE, Attributes
 from pyctrl.apiserver._admission.chain import Plugin
+from pyctrl.apiserver._errors import unknown_error
 from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
 from pyctrl.apiserver._storage.storage import Storage
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.served_resources import ServedResources
 
-__all__ = ["ResourceQuota"]
+__all__ = ["LimitedResource", "ResourceQuota"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitedResource:
+    """A resource that cannot be used without a quota for it.
+
+    Attributes:
+        contains: Parts of the names of what objects use, such as `.storageclass.storage.k8s.io/requests.storage`.
+        scopes: Requirements of scopes, such as of pods with a priority class.
+    """
+
+    group: str
+    resource: str
+    contains: tuple[str, ...] = ()
+    scopes: tuple[Mapping[str, Any], ...] = ()
 
 
 class ResourceQuota(Plugin):
@@ -37,9 +55,11 @@ class ResourceQuota(Plugin):
     fails after admission.
     """
 
-    def __init__(self, storage: Storage, registry: ServedResources) -> None:
+    def __init__(
+        self, storage: Storage, registry: ServedResources, limited: Sequence[LimitedResource] = ()
+    ) -> None:
         self._quotas = storage.collection("", "resourcequotas")
-        self._registry = registry
+        self._registry, self._limited = registry, limited
 
     def handles(self, group: str, resource: str) -> bool:
         """Return whether quotas count the resource."""
@@ -48,16 +68,46 @@ class ResourceQuota(Plugin):
     def validate(self, attributes: Attributes) -> None:
         """Reject (403) a write that exceeds a quota, or lacks what a quota requires; else add its usage."""
         target = attributes.request.target
-        if not len(self._quotas) or not target.namespace or attributes.operation not in (CREATE, UPDATE):
+        if not (self._limited or len(self._quotas)) or not target.namespace:
             return
-        quotas = self._quotas.current(target.namespace)
-        if not quotas or not _is_measured(attributes):
+        if attributes.operation not in (CREATE, UPDATE):
             return
-        evaluator = evaluator_of(target.group, target.resource)
-        charged = _charged(evaluator, [stored.decode() for stored in quotas], attributes)
+        stored = self._quotas.current(target.namespace)
+        if not (self._limited or stored) or not _is_measured(attributes):
+            return
+        evaluator, quotas = evaluator_of(target.group, target.resource), [each.decode() for each in stored]
+        charged = _charged(evaluator, quotas, attributes)
+        if self._limited and _changes_usage(evaluator, attributes):
+            self._check_limited(evaluator, quotas, attributes)
         for quota, used in charged:
             if not attributes.dry_run:
                 self._store(quota, used)
+
+    def _check_limited(
+        self, evaluator: Evaluator, quotas: Sequence[Mapping[str, Any]], attributes: Attributes
+    ) -> None:
+        """Reject a write that uses something limited, for which there is no quota."""
+        target, obj = attributes.request.target, attributes.object or {}
+        of_resource = [each for each in self._limited if (each.group, each.resource) == (target.group, target.resource)]
+        used = {
+            name
+            for each in of_resource
+            for name, amount in evaluator.usage(obj).items()
+            if amount > 0 and any(part in name for part in each.contains)
+        }
+        matched = [quota for quota in quotas if _matches(evaluator, quota, obj)]
+        covered = {name for quota in matched for name in (quota.get("status") or {}).get("hard") or {}}
+        if uncovered := sorted(used - covered):
+            raise attributes.forbidden(f"insufficient quota to consume: {','.join(uncovered)}")
+        scopes = [each for limited in self._limited for each in limited.scopes if evaluator.matches_scope(each, obj)]
+        known = {
+            each["scopeName"]
+            for quota in quotas
+            for each in scope_requirements(quota)
+            if evaluator.matches_scope(each, obj)
+        }
+        if missing := [_shown_scope(each) for each in scopes if each["scopeName"] not in known]:
+            raise unknown_error(f"insufficient quota to match these scopes: [{' '.join(missing)}]")
 
     def _store(self, quota: dict[str, Any], used: ResourceList) -> None:
         resource = self._registry.require("", "v1", "resourcequotas")
@@ -115,6 +165,20 @@ def _charged(
         if requested:
             charged.append((quota, _added(quota, requested, attributes)))
     return charged
+
+
+def _changes_usage(evaluator: Evaluator, attributes: Attributes) -> bool:
+    """Return whether a write uses more than the object did before."""
+    usage = evaluator.usage(attributes.object or {})
+    if attributes.old is not None:
+        usage = subtract_resources(usage, evaluator.usage(attributes.old))
+    return any(usage.values())
+
+
+def _shown_scope(requirement: Mapping[str, Any]) -> str:
+    """Return a requirement of a scope as Go prints it."""
+    values = " ".join(requirement.get("values") or ())
+    return f"{{{requirement['scopeName']} {requirement.get('operator') or ''} [{values}]}}"
 
 
 def _matches(evaluator: Evaluator, quota: dict[str, Any], obj: dict[str, Any]) -> bool:
