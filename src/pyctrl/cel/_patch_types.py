@@ -145,7 +145,12 @@ def object_value_json(value: Any) -> Any:
         return {key: object_value_json(each) for key, each in value.items()}
     if isinstance(value, list):
         return [object_value_json(each) for each in value]
-    return int(value) if type(value) is Uint else value
+    return int(value) if type(value) is Uint else _number(value)
+
+
+def _number(value: Any) -> Any:
+    """Return a whole float as an int, which is how Go writes it."""
+    return int(value) if type(value) is float and value.is_integer() and abs(value) < 1e21 else value
 
 
 _LARGEST: Final = 2**53 - 1  # the largest integer that JSON represents in a double; a larger one becomes a string
@@ -158,8 +163,10 @@ def value_json(value: Any) -> Any:
         EvaluationFailed: A value of this type has no JSON.
     """
     match value:
-        case None | bool() | str() | float():
+        case None | bool() | str():
             return value
+        case float():
+            return _number(value)
         case int():
             return int(value) if -_LARGEST <= value <= _LARGEST else str(int(value))
         case bytes():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pyctrl._go.text import quoted
+from pyctrl.apiserver._admission.subresource_type import SubresourceType
 from pyctrl.apiserver._errors import UndecodableBody, internal_error
 from pyctrl.apiserver._fieldmanager.apply import merge_values
 from pyctrl.apiserver._fieldmanager.typed import GoValue, typed_problems
@@ -34,6 +36,11 @@ def apply_configuration(value: ObjectValue, obj: dict[str, Any], resource: Patch
     except EvaluationFailed:
         raise MutationFailed("invalid return type: *dynamic.ObjectVal") from None
     patch = {**fields, "apiVersion": obj.get("apiVersion"), "kind": obj.get("kind")}
+    if isinstance(resource, SubresourceType):
+        patch = {**fields, "apiVersion": resource.api_version, "kind": resource.kind.kind}
+        if not resource.is_published:
+            why = f"no corresponding type for {resource.api_version}, Kind={resource.kind.kind}"
+            raise MutationFailed(f"error applying patch: failed to convert patch object to typed object: {why}")
     schema = resource.schema if resource is not None else None
     if problems := typed_problems(schema, _go_values(patch), needs_keys=resource is not None and resource.is_custom):
         why = f"failed to convert patch object to typed object: {problems}"
@@ -108,12 +115,25 @@ def decode_patched(obj: dict[str, Any], resource: PatchedType, field_validation:
     """Decode a patched object again: defaults are set, and unknown fields refused or dropped.
 
     Raises:
-        StatusError: 500, it does not decode as its kind.
+        StatusError: 500, it does not decode as its kind, or has another kind.
     """
+    if not isinstance(resource, SubresourceType) and not resource.is_custom:
+        _check_kind(obj, resource)
     try:
         resource.decode(obj, field_validation=field_validation, warnings=[])
     except UndecodableBody as error:
         raise internal_error(error.why) from None
+
+
+def _check_kind(obj: Mapping[str, Any], resource: PatchedType) -> None:
+    api_version, kind = obj.get("apiVersion"), obj.get("kind")
+    if api_version and kind and api_version != resource.api_version:
+        where = 'scheme "pkg/runtime/scheme.go:111"'
+        raise internal_error(f"no kind {quoted(kind)} is registered for version {quoted(api_version)} in {where}")
+    if kind and kind != resource.kind:
+        version, package = resource.api_version.rpartition("/")[2], resource.api_version.rpartition("/")[0] or "core"
+        shown = f"({version}.{kind}) to ({package.partition('.')[0]}.{resource.kind})"
+        raise internal_error(f"failed to convert object: converting {shown}: unknown conversion")
 
 
 def _operation(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -140,7 +140,9 @@ class MutatingAdmissionPolicies:
         if obj is not None:
             for patch in mutator.patches:
                 try:
-                    objects.new = obj = patch(activation(), obj, self._patched_type(invocation.wanted, attributes))
+                    new = patch(activation(), obj, self._patched_type(invocation.wanted, attributes))
+                    _check_version(invocation.wanted, attributes)
+                    objects.new = obj = new
                     objects.is_dirty = True
                 except mutator.failures as failed:
                     errors.append(_PolicyError(hook, invocation.binding, str(failed), "Invalid"))
@@ -172,6 +174,17 @@ def _key(invocation: PolicyInvocation) -> tuple[str, ...]:
     """Return the identity of an invocation in both rounds of a write."""
     metadata = (invocation.params or {}).get("metadata") or {}
     return invocation.hook.name, invocation.binding.name, metadata.get("namespace", ""), metadata.get("name", "")
+
+
+def _check_version(wanted: ResourceType, attributes: Attributes) -> None:
+    """Refuse a policy for another version of a built-in kind: as upstream, its objects are not converted back."""
+    resource = attributes.resource
+    if wanted is resource or wanted.is_custom or attributes.own_kind is not None:
+        return
+    from pyctrl.apiserver._admission.mutating_patch import MutationFailed  # lazy: it imports CEL
+
+    shown = f"({wanted.version}.{wanted.kind}) to ({resource.version}.{resource.kind})"
+    raise MutationFailed(f"converting {shown}: unknown conversion")
 
 
 def _params(invocation: PolicyInvocation) -> dict[str, Any] | None:

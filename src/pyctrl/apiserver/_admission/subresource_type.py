@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyctrl.apiserver._admission.attributes import Kind
 from pyctrl.apiserver._errors import UndecodableBody
@@ -26,6 +26,12 @@ class PatchedType(Protocol):
     @property
     def is_custom(self) -> bool: ...
 
+    @property
+    def api_version(self) -> str: ...
+
+    @property
+    def kind(self) -> Any: ...
+
     def decode(self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str]) -> object: ...
 
 
@@ -41,6 +47,16 @@ class SubresourceType:
         """Return the type of a kind; None if the core group's document does not have it."""
         schema = components.kind("core_v1", kind.group, kind.version, kind.kind)
         return None if schema is None else cls(kind, schema)
+
+    @property
+    def api_version(self) -> str:
+        """The group and version of the kind."""
+        return f"{self.kind.group}/{self.kind.version}" if self.kind.group else self.kind.version
+
+    @property
+    def is_published(self) -> bool:
+        """Whether apply configurations have a type for the kind; in kube-apiserver only Binding has one."""
+        return self.kind.kind == "Binding"
 
     @property
     def is_custom(self) -> bool:

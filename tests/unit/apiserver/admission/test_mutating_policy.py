@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.unit.apiserver._hooks import World, patching
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
-from tests.unit.apiserver.admission._policies import apply_configuration, bind_mutating
+from tests.unit.apiserver.admission._policies import ADMISSION, RULE, apply_configuration, bind_mutating
 
 COUNT = apply_configuration('Object{data: {"n": string(int(object.?data.?n.orValue("0")) + 1)}}')
 OTHER = apply_configuration('Object{data: {"x": "1"}}')
@@ -27,15 +28,33 @@ def test_policies_run_in_the_order_of_their_names(ask: Asker) -> None:
 
 def test_a_policy_is_reinvoked_if_a_later_one_changes_the_object(ask: Asker) -> None:
     """With reinvocationPolicy IfNeeded a policy runs once more, with Never it does not."""
+    other = apply_configuration('Object{data: {"m": string(int(object.?data.?m.orValue("0")) + 1)}}')
     bind_mutating(ask, COUNT, name="a", reinvocationPolicy="IfNeeded")
-    bind_mutating(ask, OTHER, name="b")
-    assert _created(ask) == {"n": "2", "x": "1"}
+    bind_mutating(ask, other, name="b", reinvocationPolicy="Never")
+    assert _created(ask) == {"n": "2", "m": "1"}
 
 
 def test_a_policy_is_reinvoked_after_its_own_change(ask: Asker) -> None:
     """As upstream, a policy with IfNeeded runs twice if it is the one that changes the object."""
     bind_mutating(ask, COUNT, name="a", reinvocationPolicy="IfNeeded")
     assert _created(ask) == {"n": "2"}
+
+
+async def test_a_policy_is_reinvoked_if_a_webhook_changes_the_object(world: World) -> None:
+    """A policy that could not be evaluated before the webhook sees what the webhook has added."""
+    world.replies["/m"] = patching({"op": "add", "path": "/data", "value": {"w": "1"}})
+    await world.hook("m", mutating=True)
+    policy = {
+        "matchConstraints": {"resourceRules": [RULE]},
+        "reinvocationPolicy": "IfNeeded",
+        "failurePolicy": "Ignore",
+        "mutations": [apply_configuration('Object{data: {"copy": object.data.w}}')],
+    }
+    for kind, spec in (("policies", policy), ("policybindings", {"policyName": "p"})):
+        body = {"metadata": {"name": "p"}, "spec": spec}
+        assert (await world.ask("POST", f"{ADMISSION}/mutatingadmission{kind}", body))[0] == 201
+    _, made = await world.create()
+    assert made["data"] == {"w": "1", "copy": "1"}
 
 
 def test_all_errors_are_causes_of_one_denial(ask: Asker) -> None:
@@ -74,10 +93,11 @@ def test_a_paramkind_that_is_not_served_is_a_configuration_error(ask: Asker) -> 
 
 
 def test_a_delete_is_not_mutated(ask: Asker) -> None:
-    """A rule for all operations does not apply to deletes."""
+    """A rule for all operations does not apply to deletes, for which the conditions cannot be evaluated."""
     rule = {"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"]}
+    condition = {"name": "named", "expression": "object.metadata.name == 'a'"}
     ask.make("a")
-    bind_mutating(ask, apply_configuration("Object{data: object.x}"), rule=rule)
+    bind_mutating(ask, apply_configuration("Object{data: object.x}"), rule=rule, matchConditions=[condition])
     assert ask("DELETE", f"{CONFIGMAPS}/a")[0] == 200
 
 
