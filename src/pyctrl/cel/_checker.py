@@ -137,8 +137,10 @@ class Checker:
         elif target.kind == "parameter":
             self._substitution.fits(target, DYN)
             found = DYN
-        elif target.is_dynamic:
+        elif target.is_dynamic or is_wrapped:
             found = DYN
+        elif target.kind == "opaque" and target.name.startswith("kubernetes."):  # for cel-go an object without fields
+            found = self._report(where, f"unexpected failed resolution of '{target}'")
         else:
             found = self._report(where, f"type '{target}' does not support field selection")
         return optional_of(found) if is_wrapped or is_optional_select else found

@@ -162,7 +162,6 @@ class MutatingAdmissionPolicies:
         params = _params(invocation)
         return policy_activation(attributes, invocation.wanted, shown, self._authorizer, params, namespace)
 
-
     def _patched_type(self, wanted: ResourceType, attributes: Attributes) -> PatchedType | None:
         """Return the type of the patched object, which is that of the subresource if it has its own kind."""
         if attributes.own_kind is None:

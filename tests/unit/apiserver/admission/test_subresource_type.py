@@ -18,7 +18,9 @@ def scaled(ask: Asker, mutation: dict[str, Any]) -> tuple[int, Any]:
     bind_mutating(ask, mutation, rule=SCALE)
     labels = {"a": "b"}
     pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
-    ask("POST", DEPLOYMENTS, {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": labels}, "template": pod}})
+    ask(
+        "POST", DEPLOYMENTS, {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": labels}, "template": pod}}
+    )
     code, body = ask("PATCH", f"{DEPLOYMENTS}/d/scale", {"spec": {"replicas": 3}}, headers=MERGE)
     return code, body
 
