@@ -163,9 +163,7 @@ def value_json(value: Any) -> Any:
         EvaluationFailed: A value of this type has no JSON.
     """
     match value:
-        case None | bool() | str():
-            return value
-        case float():
+        case None | bool() | str() | float():
             return _number(value)
         case int():
             return int(value) if -_LARGEST <= value <= _LARGEST else str(int(value))
