@@ -81,7 +81,7 @@ class ResourceQuota(Plugin):
             if not attributes.dry_run:
                 self._store(quota, used)
 
-    def _check_limited(self, evaluator: Evaluator, quotas: Sequence[Mapping[str, Any]], attributes: Attributes) -> None:
+    def _check_limited(self, evaluator: Evaluator, quotas: Sequence[dict[str, Any]], attributes: Attributes) -> None:
         """Reject a write that uses something limited, for which there is no quota."""
         target, obj = attributes.request.target, attributes.object or {}
         of_resource = [each for each in self._limited if (each.group, each.resource) == (target.group, target.resource)]
