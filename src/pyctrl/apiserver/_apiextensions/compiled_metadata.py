@@ -74,7 +74,7 @@ def _map_fields(keys: tuple[str, ...]) -> FieldSet | None:
 
 
 def _finalizers(value: JSON) -> FieldSet | None:
-    if type(value) is not list or not value or not _are_texts(value) or any(map(names.qualified_name, value)):
+    if type(value) is not list or not _are_texts(value) or any(map(names.qualified_name, value)):
         return None
     if "orphan" in value and "foregroundDeletion" in value:
         return None

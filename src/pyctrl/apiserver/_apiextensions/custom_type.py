@@ -181,6 +181,10 @@ class CustomResourceType:
             return {"f:metadata": {}, "f:spec": {}}
         return {"f:status": {}} if "status" in self.subresources else {}
 
+    def has_version(self, api_version: str) -> bool:
+        """Return whether the definition has this version, served or not."""
+        return api_version in self.versions
+
     def blank(self) -> dict[str, JSON]:
         """Return an empty object: a custom resource has no built-in fields."""
         return {}

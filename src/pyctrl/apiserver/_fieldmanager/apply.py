@@ -63,7 +63,8 @@ def server_side_apply(
         patch: An apply configuration that fits the schema (`check_configuration`).
 
     Raises:
-        StatusError: 409 with a cause for each field that another manager owns, unless `force`.
+        StatusError: 409 with a cause for each field that another manager owns, unless `force`; 500 if the object has
+            managed fields of a version that its definition does not have.
     """
     node = type.schema
     before = without_managed_fields(live) if live is not None else type.blank()
@@ -93,6 +94,8 @@ def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: 
     if live is None:
         return Managed({})
     managed = Managed(live["metadata"])
+    if (version := managed.find_unknown_version(type)) is not None:
+        raise answers.unknown_error(f"request to convert CR to an invalid group/version: {version}")
     if not managed.entries:
         changed = Comparison(type.schema, type.blank(), without_managed_fields(live)).changed
         everything = strip_meta(recursive_difference(changed, reset))

@@ -23,7 +23,9 @@ __all__ = [
     "has_member",
     "intersection",
     "is_granular",
+    "is_readable",
     "item_element",
+    "ordered",
     "path_element_text",
     "paths",
     "recursive_difference",
@@ -172,9 +174,69 @@ def paths(fields: FieldSet, prefix: str = "") -> Iterator[str]:
         yield from paths(_children(fields[key]), prefix + path_element_text(key))
 
 
-def _sort_key(key: str) -> tuple[int, str]:
-    """Order elements: fields, items by keys, values, indexes."""
-    return "fkvi".index(key[0]), key
+def is_readable(fields: JSON) -> bool:
+    """Return whether a value that a client sent is a field set."""
+    if not isinstance(fields, dict):
+        return False
+    return all(_is_element(key) and is_readable(below) for key, below in fields.items())
+
+
+def _is_element(key: str) -> bool:
+    kind, text = key[:2], key[2:]
+    if kind not in ("k:", "v:", "i:"):
+        return key == "." or kind == "f:"
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    return kind == "v:" or type(value) is (dict if kind == "k:" else int)
+
+
+def ordered(fields: FieldSet) -> FieldSet:
+    """Return the set in the order in which kube-apiserver writes it: "." first, then the elements in their order."""
+    return fields if _is_ordered(fields) else _reordered(fields)
+
+
+def _is_ordered(fields: FieldSet) -> bool:
+    last = ""
+    for key, below in fields.items():
+        if key < last or (below and not _is_ordered(below)):
+            return False
+        last = key
+    return last < _ITEMS or len(fields) == 1
+
+
+def _reordered(fields: FieldSet) -> FieldSet:
+    keys = sorted(fields)
+    if keys[-1] > _ITEMS:
+        keys.sort(key=_sort_key)
+    return {key: _reordered(below) if (below := fields[key]) else below for key in keys}
+
+
+_ITEMS = "g"  # "f:" sorts before it; elements of lists sort after it, and have numbers that do not sort as texts
+
+
+def _sort_key(key: str) -> tuple[int, JSON]:
+    """Order elements: the set itself, fields by name, items by keys, values, indexes."""
+    kind = ".fkvi".index(key[0])
+    if kind < _KEYS:
+        return kind, key
+    value = json.loads(key[2:])
+    return kind, [(name, _value_order(value[name])) for name in sorted(value)] if kind == _KEYS else _value_order(value)
+
+
+_KEYS = ".fkvi".index("k")
+
+
+def _value_order(value: JSON) -> tuple[int, JSON]:
+    """Order scalars as structured-merge-diff: numbers, texts, booleans, others, null."""
+    if value is None:
+        return 4, 0
+    if isinstance(value, bool):
+        return 2, value
+    if isinstance(value, int | float):
+        return 0, value
+    return (1, value) if isinstance(value, str) else (3, _compact(value))
 
 
 def path_element_text(key: str) -> str:

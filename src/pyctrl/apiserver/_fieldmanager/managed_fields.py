@@ -12,6 +12,8 @@ from pyctrl.apiserver._fieldmanager.fieldset import (
     FieldSet,
     all_fields,
     difference,
+    is_readable,
+    ordered,
     recursive_difference,
     union,
 )
@@ -85,13 +87,20 @@ class Managed:
 
     def put(self, manager: ManagerIdentifier, fields: FieldSet, time: str | None) -> None:
         """Replace the entry of a manager."""
-        self.entries = [*self.others(manager), ManagedEntry(manager=manager, fields=fields, time=time)]
+        entry = ManagedEntry(manager=manager, fields=ordered(fields), time=time)
+        self.entries = [*self.others(manager), entry]
 
     def remove_from_others(self, manager: ManagerIdentifier, fields: FieldSet, removed: FieldSet) -> None:
         """Remove fields from the entries of all other managers."""
         for entry in self.others(manager):
             entry.fields = difference(difference(entry.fields, fields), removed)
         self.entries = [each for each in self.entries if each.fields or manager.is_same(each.manager)]
+
+    def find_unknown_version(self, type: ResourceType) -> str | None:
+        """Return an API version of the entries that the type no longer has, or None."""
+        return next(
+            (each.manager.api_version for each in self.entries if not type.has_version(each.manager.api_version)), None
+        )
 
     def write(self, metadata: dict[str, JSON]) -> None:
         """Write the entries to metadata, in kube-apiserver's order."""
@@ -119,7 +128,7 @@ def _read(entry: Mapping[str, JSON]) -> ManagedEntry:
         api_version=entry.get("apiVersion", ""),
         subresource=entry.get("subresource", ""),
     )
-    return ManagedEntry(manager=manager, fields=entry["fieldsV1"], time=entry.get("time"))
+    return ManagedEntry(manager=manager, fields=ordered(entry["fieldsV1"]), time=entry.get("time"))
 
 
 def _written(manager: ManagerIdentifier, fields: FieldSet, time: str | None) -> dict[str, JSON]:
@@ -160,12 +169,14 @@ def update_managed_fields(
     if old is None and "managedFields" not in new["metadata"]:
         added, _ = _difference(new, None, type, subresource, decoded_fields)
         if added:
-            new["metadata"]["managedFields"] = [_written(identifier, added, timestamp())]
+            new["metadata"]["managedFields"] = [_written(identifier, ordered(added), timestamp())]
         return
     managed = Managed(_effective_entries(new["metadata"], old, is_subresource=bool(subresource)))
     new["metadata"].pop("managedFields", None)
     if old is not None and not managed.entries:
         return  # as upstream: an object without managed fields is not tracked before it is applied
+    if managed.find_unknown_version(type) is not None:
+        return  # as upstream: the objects cannot be compared in that version, and all entries are lost
     added, removed = _difference(new, old, type, subresource)
     if added or removed:
         managed.remove_from_others(identifier, added, removed)
@@ -215,18 +226,16 @@ def _effective_entries(
     sent = metadata.get("managedFields") or []
     if sent == [{}]:
         return {} if old is None or not is_subresource else old["metadata"]
-    if all(map(_is_readable, sent)) and (old is None or (sent and not is_subresource)):
-        return metadata
-    if old is None:
-        return {}
-    live: Mapping[str, JSON] = old["metadata"]
-    return live
+    live: Mapping[str, JSON] = {} if old is None else old["metadata"]
+    if old is not None and (is_subresource or not sent or sent == live.get("managedFields")):
+        return live
+    return metadata if all(map(_is_readable, sent)) else live
 
 
 def _is_readable(entry: Mapping[str, JSON]) -> bool:
     """Return whether an entry of a client is complete; an incomplete entry invalidates all of them."""
     fields = entry.get("fieldsV1")
-    return bool(entry.get("apiVersion")) and entry.get("fieldsType") == "FieldsV1" and isinstance(fields, dict)
+    return bool(entry.get("apiVersion")) and entry.get("fieldsType") == "FieldsV1" and is_readable(fields)
 
 
 def without_managed_fields(obj: Mapping[str, JSON]) -> dict[str, JSON]:

@@ -141,6 +141,10 @@ class BuiltinResourceType:
             return {**others, **({"f:metadata": kept} if kept else {})}
         return {"f:status": {}} if "status" in self.subresources else {}
 
+    def has_version(self, api_version: str) -> bool:
+        """Return True: the versions of a built-in kind are never removed while the server runs."""
+        return True
+
     def blank(self) -> dict[str, JSON]:
         """Return an object with the zero values of its Go type."""
         if self._blank is None:

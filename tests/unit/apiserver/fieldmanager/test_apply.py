@@ -76,7 +76,13 @@ class Applier:
         assert self.live is not None
         new = {**copy.deepcopy(self.live), "spec": spec}
         update_managed_fields(
-            new, self.live, manager=manager, operation="Update", api_version="v", subresource="", type=self.type
+            new,
+            self.live,
+            manager=manager,
+            operation="Update",
+            api_version=f"{GROUP}/v1",
+            subresource="",
+            type=self.type,
         )
         self.live = new
 
@@ -137,7 +143,7 @@ def test_an_updater_owns_what_it_changed(apply: Applier) -> None:
     apply.update("hand", {"map": {"k": "2"}})
     with pytest.raises(StatusError) as refused:
         apply("one", {"map": {"k": "1"}})
-    assert str(refused.value) == 'Apply failed with 1 conflict: conflict with "hand" using v: .spec.map.k'
+    assert str(refused.value) == f'Apply failed with 1 conflict: conflict with "hand" using {GROUP}/v1: .spec.map.k'
 
 
 def test_keyed_lists_and_sets_are_shared_item_by_item(apply: Applier) -> None:

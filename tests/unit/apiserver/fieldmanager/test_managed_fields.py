@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pytest
+
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._fieldmanager.managed_fields import (
     ANCIENT_CHANGES,
@@ -12,7 +14,7 @@ from pyctrl.apiserver._fieldmanager.managed_fields import (
     ManagerIdentifier,
     update_managed_fields,
 )
-from tests.unit.apiserver._kit import Asker
+from tests.unit.apiserver._kit import MERGE, Asker
 from tests.unit.apiserver._objects import create, deployment
 
 
@@ -147,3 +149,82 @@ def test_the_data_of_a_controller_revision_has_one_owner(ask: Asker) -> None:
     body = {"metadata": {"name": "r"}, "revision": 1, "data": {"a": {"b": 1}}}
     made = ask("POST", "/apis/apps/v1/namespaces/default/controllerrevisions", body)[1]
     assert made["metadata"]["managedFields"][0]["fieldsV1"]["f:data"] == {}
+
+
+def test_fields_are_written_in_the_order_of_upstream(ask: Asker) -> None:
+    """Clients in Go compare field sets byte by byte: names are sorted, and keys of items by their numbers."""
+    ports = [{"port": port, "targetPort": 1, "name": f"p{port}"} for port in (8080, 443, 80)]
+    spec = {"type": "ClusterIP", "ports": ports}
+    made = ask(
+        "POST",
+        "/api/v1/namespaces/default/services",
+        {"spec": spec, "metadata": {"name": "s", "labels": {"b": "", "a": ""}}},
+    )
+    (entry,) = made[1]["metadata"]["managedFields"]
+    assert list(entry["fieldsV1"]) == ["f:metadata", "f:spec"]
+    assert list(entry["fieldsV1"]["f:spec"]) == sorted(entry["fieldsV1"]["f:spec"])
+    assert list(entry["fieldsV1"]["f:metadata"]["f:labels"]) == [".", "f:a", "f:b"]
+    items = [f'k:{{"port":{port},"protocol":"TCP"}}' for port in (80, 443, 8080)]
+    assert list(entry["fieldsV1"]["f:spec"]["f:ports"]) == [".", *items]
+
+
+def test_fields_that_a_client_sends_are_sorted_too() -> None:
+    """An entry that a client replaces is written in the same order as the others."""
+    old = _config({"k": "1"})
+    _tracked(old)
+    fields = {"f:metadata": {"f:labels": {"f:b": {}, "f:a": {}}}, "f:data": {"f:k": {}, ".": {}}}
+    sent = {"manager": "o", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": fields}
+    (entry,) = _tracked(_config({"k": "1"}, managedFields=[sent]), old)
+    assert list(entry["fieldsV1"]) == ["f:data", "f:metadata"]
+    assert list(entry["fieldsV1"]["f:data"]) == [".", "f:k"]
+    assert list(entry["fieldsV1"]["f:metadata"]["f:labels"]) == ["f:a", "f:b"]
+
+
+@pytest.mark.parametrize("element", ["x", "k:[]", "k:{", "v:", 'i:"a"'])
+def test_entries_with_unreadable_fields_are_ignored(element: str) -> None:
+    """If a client sends a field set with an element that is none, the entries of the object stay."""
+    old = _config({"k": "1"})
+    before = _tracked(old)
+    sent = {"manager": "o", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {element: {}}}}
+    assert _tracked(_config({"k": "1"}, managedFields=[sent]), old) == before
+
+
+APPLY = {"Content-Type": "application/apply-patch+yaml"}
+THINGS = "/apis/versions.example.com/{version}/namespaces/default/things/t"
+
+
+def _without_version_one(ask: Asker) -> None:
+    """Create a Thing by version v1, then remove this version from its definition."""
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    one = {"name": "v1", "served": True, "storage": False, "schema": schema}
+    two = {**one, "name": "v2", "storage": True}
+    names = {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"}
+    spec = {"group": "versions.example.com", "scope": "Namespaced", "names": names, "versions": [one, two]}
+    body = {"metadata": {"name": "things.versions.example.com"}, "spec": spec}
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    assert ask("POST", definitions, body)[0] == 201
+    thing = {"apiVersion": "versions.example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"a": 1}}
+    path = THINGS.format(version="v1")
+    assert ask("PATCH", path, thing, headers=APPLY, fieldManager="one")[0] == 201
+    changed = ask("PATCH", f"{definitions}/things.versions.example.com", {"spec": {"versions": [two]}}, headers=MERGE)
+    assert changed[0] == 200
+
+
+def test_an_apply_fails_if_a_manager_has_a_version_that_was_removed(ask: Asker) -> None:
+    """As in kube-apiserver, an object whose fields were owned in a removed version cannot be applied."""
+    _without_version_one(ask)
+    thing = {"apiVersion": "versions.example.com/v2", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"a": 2}}
+    code, status = ask("PATCH", THINGS.format(version="v2"), thing, headers=APPLY, fieldManager="two", force="true")
+    assert code == 500
+    assert status["message"] == "request to convert CR to an invalid group/version: versions.example.com/v1"
+
+
+def test_an_update_loses_the_managers_of_a_removed_version(ask: Asker) -> None:
+    """As in kube-apiserver, an update of such an object drops its managed fields, and it can be applied again."""
+    _without_version_one(ask)
+    code, changed = ask("PATCH", THINGS.format(version="v2"), {"spec": {"a": 3}}, headers=MERGE)
+    assert (code, changed["spec"]) == (200, {"a": 3})
+    assert "managedFields" not in changed["metadata"]
+    thing = {"apiVersion": "versions.example.com/v2", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"a": 2}}
+    code, applied = ask("PATCH", THINGS.format(version="v2"), thing, headers=APPLY, fieldManager="two", force="true")
+    assert (code, applied["spec"]) == (200, {"a": 2})
