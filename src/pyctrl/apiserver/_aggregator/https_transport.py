@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pyctrl._go.tls_errors import handshake_error
 from pyctrl.apiserver._aggregator.service_transport import ProxyRequest
 from pyctrl.apiserver._authority import KeyPair
 from pyctrl.apiserver._errors import Response
@@ -102,7 +103,7 @@ def _reason(error: OSError, host: str, port: int) -> str:
                 why = "certificate is not valid for the name of the service"
             return f"tls: failed to verify certificate: x509: {why}"
         case ssl.SSLError():
-            return "tls: first record does not look like a TLS handshake"
+            return handshake_error(error)
         case socket.gaierror():
             return f"dial tcp: lookup {host}: no such host"
         case ConnectionResetError() | BrokenPipeError():

@@ -7,6 +7,7 @@ import ssl
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pyctrl._go.tls_errors import handshake_error
 from pyctrl.apiserver._webhooks.caller import ServiceReference, WebhookRequest, WebhookResponse, WebhookUnreachable
 from pyctrl.apiserver._webhooks.service_resolver import ServiceResolver
 
@@ -92,8 +93,8 @@ class HttpsCaller:
             raise WebhookUnreachable(_certificate_error(error.certificate_error, name or url.host or "")) from None
         except aiohttp.ClientConnectorDNSError:
             raise WebhookUnreachable(f"dial tcp: lookup {dialled.host}: no such host") from None
-        except aiohttp.ClientConnectorSSLError:
-            raise WebhookUnreachable("tls: first record does not look like a TLS handshake") from None
+        except aiohttp.ClientConnectorSSLError as error:
+            raise WebhookUnreachable(_handshake_error(error.os_error)) from None
         except aiohttp.ClientConnectorError as error:
             raise WebhookUnreachable(_connect_error(dialled, error.os_error)) from None
         except aiohttp.ServerDisconnectedError:
@@ -125,6 +126,10 @@ def _certificate_error(error: Exception, host: str) -> str:
     code = getattr(error, "verify_code", 0)
     why = f"certificate is not valid for {host}" if code in _MISMATCH else _UNTRUSTED.get(code)
     return f"tls: failed to verify certificate: x509: {why or 'certificate signed by unknown authority'}"
+
+
+def _handshake_error(error: OSError) -> str:
+    return handshake_error(error) if isinstance(error, ssl.SSLError) else str(error)
 
 
 def _connect_error(url: URL, error: OSError) -> str:

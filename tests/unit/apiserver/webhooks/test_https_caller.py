@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import ssl
 from collections.abc import AsyncIterator
@@ -116,3 +117,17 @@ async def test_redirects_have_an_end() -> None:
             await client(port).post(by_url(port, CLUSTER.pem, "/307" * 10 + "/x"), {}, 5)
     assert str(failed.value) == f'Post "{url}": stopped after 10 redirects'
     assert len(seen) == 10
+
+
+async def test_an_alert_of_the_server_is_reported() -> None:
+    """A webhook that has no certificate yet ends the handshake with an alert, which the response names as Go does."""
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(bytes([21, 3, 3, 0, 2, 2, 80]))  # an alert: fatal, internal_error
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(WebhookCallFailed, match="remote error: tls: internal error"):
+            await client(port).post(by_url(port, CLUSTER.server("localhost").certificate), {}, 5)
