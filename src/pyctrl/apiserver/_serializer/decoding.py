@@ -166,8 +166,8 @@ def decode_json(body: bytes) -> Any:
 def duplicate_members(body: bytes, decoded: object) -> list[str]:
     """Return errors about duplicate members of objects in a JSON body.
 
-    Most bodies have none. A cheap check finds that out: encoded again, such a body is the same, or has as many colons if
-    it has spaces or escapes. A colon that the body has as an escape is one more, so these bodies are read again.
+    Most bodies have none. A cheap check finds that out: encoded again, such a body is the same, or has as many colons
+    if it has spaces or escapes. A colon that the body has as an escape is one more, so these bodies are read again.
     """
     again = msgspec.json.encode(decoded)
     if again == body or (body.count(b":") <= again.count(b":") and not _has_escaped_colon(body)):
