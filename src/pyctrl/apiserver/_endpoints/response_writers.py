@@ -43,9 +43,7 @@ def object_response(
         return bytes_response(
             encode_table(resource, [stored], form, {"resourceVersion": str(stored.version)}), form, status
         )
-    if form.shape is Representation.METADATA:
-        return bytes_response(metadata_only(stored.view(resource), form.version), form, status)
-    return bytes_response(stored.view(resource), form, status)
+    return bytes_response(metadata_only(stored.view(resource), form.version), form, status)
 
 
 def check_list_representation(resource: ResourceType, form: MediaTypeOptions) -> None:
