@@ -224,7 +224,7 @@ def _effective_entries(
 ) -> Mapping[str, JSON]:
     """Return the metadata with the effective entries: those that the client sent, or those of the live object."""
     sent = metadata.get("managedFields") or []
-    if sent == [{}]:
+    if sent == [{}] or metadata.get("managedFields") == []:
         return {} if old is None or not is_subresource else old["metadata"]
     live: Mapping[str, JSON] = {} if old is None else old["metadata"]
     if old is not None and (is_subresource or not sent or sent == live.get("managedFields")):

@@ -170,7 +170,7 @@ def _object(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
                 raise
             if len(unknown) > known:
                 unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
-            if read or not _is_dropped(field, read) or (node.go is not None and (key, None) in node.go.zeros):
+            if read or not _is_dropped(field, read) or _is_told_from_absent(node, key):
                 written[key] = read
     return _filled(node, written)
 
@@ -192,6 +192,11 @@ def _is_dropped(field: SchemaNode, value: JSON) -> bool:
     if value is False or value == "" or value == 0:
         return field.go is not None and (field.go.drop_zero or field.go.scalar == "bytes")
     return (value == [] or value == {}) and not field.properties and not field.open
+
+
+def _is_told_from_absent(node: SchemaNode, key: str) -> bool:
+    """Return whether an empty list is another value than none until the object is stored."""
+    return key == "managedFields" or (node.go is not None and (key, None) in node.go.zeros)
 
 
 def _map(item: SchemaNode, value: dict[str, JSON], unknown: list[str]) -> JSON:

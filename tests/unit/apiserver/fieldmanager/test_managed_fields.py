@@ -14,7 +14,7 @@ from pyctrl.apiserver._fieldmanager.managed_fields import (
     ManagerIdentifier,
     update_managed_fields,
 )
-from tests.unit.apiserver._kit import MERGE, Asker
+from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 from tests.unit.apiserver._objects import create, deployment
 
 
@@ -228,3 +228,10 @@ def test_an_update_loses_the_managers_of_a_removed_version(ask: Asker) -> None:
     thing = {"apiVersion": "versions.example.com/v2", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"a": 2}}
     code, applied = ask("PATCH", THINGS.format(version="v2"), thing, headers=APPLY, fieldManager="two", force="true")
     assert (code, applied["spec"]) == (200, {"a": 2})
+
+
+def test_an_update_with_an_empty_list_of_managed_fields_removes_them(ask: Asker) -> None:
+    """A client that sends an empty list gets an object that nobody manages, as with a list of an empty entry."""
+    ask.make("a", data={"k": "1"})
+    code, put = ask("PUT", f"{CONFIGMAPS}/a", _config({"k": "2"}, managedFields=[]))
+    assert (code, "managedFields" in put["metadata"]) == (200, False)
