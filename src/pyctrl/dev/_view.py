@@ -289,7 +289,8 @@ def cause_text(cause: ReconcileCause) -> str:
         return f"retry {cause.failures}"
     if isinstance(cause, TimerCause):
         return f"requeued after {duration_text(cause.after)}"
-    return str(cause).partition(" (version")[0]
+    before, found, after = str(cause).partition(" (version")
+    return before + after.partition(")")[2] if found else before
 
 
 def _cell(value: object) -> str:

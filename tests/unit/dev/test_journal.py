@@ -6,7 +6,8 @@ import asyncio
 from datetime import timedelta
 
 from pyctrl._stack_frames import CodeLine
-from pyctrl.controller import Request
+from pyctrl.api import GroupVersionKind
+from pyctrl.controller import Request, UndeclaredRead
 from pyctrl.dev import Journal, RunResult
 from pyctrl.manager import Blockage
 from tests.unit.dev._views import BOX, item
@@ -64,6 +65,17 @@ async def test_a_reconcile_loop_is_a_finding_about_its_object() -> None:
     (found,) = journal.detections
     assert (found.request, found.title, found.times) == (BOX, "hot loop", 2)
     assert found.message == "each run writes status.seen of Box default/a"
+
+
+async def test_an_undeclared_read_is_a_finding_about_its_controller() -> None:
+    """A read whose changes cause no reconcile is a detection with the line and what to do, one for each kind."""
+    journal, line = Journal(), CodeLine("operator.py", 7, "reconcile", "operator")
+    for kind in ("Secret", "Service"):
+        journal.record_undeclared_read(UndeclaredRead("box", GroupVersionKind("", "v1", kind), line))
+    other, found = journal.detections
+    assert (found.controller, found.request.name, found.place) == ("box", "", "operator.py, line 7")
+    assert (found.title, other.title) == ("undeclared read of Secret", "undeclared read of Service")
+    assert "reads = (Secret,)" in found.fix
 
 
 async def test_a_new_version_has_no_detections() -> None:

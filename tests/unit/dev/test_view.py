@@ -10,7 +10,7 @@ import pytest
 from pyctrl.api import Key
 from pyctrl.controller import ChangeCause, Request, RetryCause, TimerCause
 from pyctrl.dev import ControllerSnapshot, Journal, LastRun, RunResult, Snapshot, view_of
-from pyctrl.dev._view import result_text
+from pyctrl.dev._view import cause_text, result_text
 from tests.unit.dev._views import BOX, KIND, box, item, numbers, table
 
 
@@ -154,3 +154,10 @@ async def test_findings_are_shown_at_their_object() -> None:
     assert first.fix.startswith("write only when something differs")
     assert second.title == "error"
     assert view.tables[0].rows[0].detections == ("hot loop",)
+
+
+def test_a_cause_has_no_version_and_says_that_the_object_was_read() -> None:
+    """Causes are shown without resource versions, and with what follows them."""
+    cause = ChangeCause(KIND, Key("default", "a"), "updated", "7", was_read=True)
+    assert cause_text(cause) == "Box default/a updated, which this reconcile read"
+    assert cause_text(ChangeCause(KIND, Key("default", "a"), "created", "7")) == "Box default/a created"

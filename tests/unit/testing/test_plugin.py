@@ -227,3 +227,32 @@ def test_on_the_embedded_cluster_nothing_changes(pytester: pytest.Pytester, monk
     result = _run(pytester, OUTSIDE.format(argument="").replace("> 0", "== 0"))
     result.assert_outcomes(passed=4)
     assert "pyctrl: cluster of" not in result.stdout.str()
+
+
+def test_an_undeclared_read_is_a_warning(pytester: pytest.Pytester) -> None:
+    """A test whose reconciler reads a kind that it does not declare has a warning with the line and the remedy."""
+    code = """
+        import asyncio
+
+        import pytest
+
+        from pyctrl import Builder, Config, Key, Manager, ObjectMeta, Reconciler
+        from pyctrl.apiserver import ApiServer
+        from pyctrl.kinds.core.v1 import ConfigMap, Secret
+
+        class Reads(Reconciler[ConfigMap]):
+            async def reconcile(self, request):
+                await self.client.find(Secret, Key("default", "db"))
+
+        @pytest.mark.virtual_time
+        async def test_reads():
+            async with Manager(Config.in_process(ApiServer())) as manager:
+                manager.cache.informer(Secret)
+                Builder(manager).build(Reads())
+                async with manager.running():
+                    await manager.client.create(ConfigMap(metadata=ObjectMeta(name="a", namespace="default")))
+                    await asyncio.sleep(1)
+        """
+    result = _run(pytester, code, strict=False)
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*controller configmap reads Secret, whose changes cause no reconcile*"])

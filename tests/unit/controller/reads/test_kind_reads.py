@@ -118,6 +118,12 @@ async def test_the_name_is_the_string_of_the_store() -> None:
     async with running_informer(Secret, secret("a-long-name")) as informer:
         stored = informer.lister.store.get("default", "a-long-name")
         assert stored is not None
-        read = KindReads(informer).object(Key("default", f"a-long-{'name'}"))
+        read = KindReads(informer).object(Key("default", f"{stored.name[:6]}-name"))
         assert read.name is stored.name
         assert read.namespace is stored.namespace
+        (writer,) = informer.lister.writers
+        updated = record(f"{stored.name[:6]}-name", version=stored.version + 1)
+        updated.uid = stored.uid
+        writer.put(updated)
+        assert informer.lister.store.get("default", "a-long-name") is updated
+        assert read.name is updated.name
