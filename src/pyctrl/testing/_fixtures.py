@@ -56,14 +56,17 @@ def _pyctrl_dropped_status() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _pyctrl_undeclared_reads() -> Iterator[None]:
-    """Warn about reads of kinds that a reconciler does not declare."""
+    """Warn about reads of kinds that a reconciler does not declare: after the test, so that no reconcile fails of it."""
     if "pyctrl.controller" not in sys.modules:
         yield
         return
-    from pyctrl.controller import reporting_undeclared_reads
+    from pyctrl.controller import UndeclaredRead, reporting_undeclared_reads
 
-    with reporting_undeclared_reads(lambda read: warnings.warn(str(read), stacklevel=2)):
+    found: list[UndeclaredRead] = []
+    with reporting_undeclared_reads(found.append):
         yield
+    for read in found:
+        warnings.warn(str(read), stacklevel=1)
 
 
 @pytest_asyncio.fixture

@@ -245,6 +245,7 @@ def test_an_undeclared_read_is_a_warning(pytester: pytest.Pytester) -> None:
                 await self.client.find(Secret, Key("default", "db"))
 
         @pytest.mark.virtual_time
+        @pytest.mark.filterwarnings("default")
         async def test_reads():
             async with Manager(Config.in_process(ApiServer())) as manager:
                 manager.cache.informer(Secret)
