@@ -56,7 +56,7 @@ def _pyctrl_dropped_status() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _pyctrl_undeclared_reads() -> Iterator[None]:
-    """Warn about reads of kinds that a reconciler does not declare: after the test, so that no reconcile fails of it."""
+    """Warn after the test about reads of kinds that a reconciler does not declare. No reconcile fails because of it."""
     if "pyctrl.controller" not in sys.modules:
         yield
         return
