@@ -95,13 +95,24 @@ class UndeclaredReads:
 
     def _check(self, kind: GroupVersionKind, informer: Informer | None) -> None:
         if kind not in self._known:
-            line = own_line(stack_of(sys._getframe()))  # noqa: SLF001 - the documented way to get a frame
+            line = own_line(_stack_of_task())
             if line is None:
                 return  # of pyctrl, or of generated code
             self._known.add(kind)
             _report(UndeclaredRead(self._controller, kind, line))
         if informer is not None:
             self._known_informers.add(informer)
+
+
+def _stack_of_task() -> list[CodeLine]:
+    """Return the stack of the current task, without the event loop and the program's lines that run the loop."""
+    stack = stack_of(sys._getframe(1))  # noqa: SLF001 - the documented way to get a frame
+    loops = [number for number, line in enumerate(stack) if line.package in _LOOPS and line.function in _RUN]
+    return stack[loops[-1] + 1 :] if loops else stack
+
+
+_LOOPS = {"asyncio", "uvloop"}
+_RUN = {"_run", "run", "run_forever", "run_until_complete"}
 
 
 def _report(read: UndeclaredRead) -> None:
