@@ -80,12 +80,13 @@ class World:
 
 
 @asynccontextmanager
-async def world(kind: type[Owner] = Secret, *, lag: float = LAG) -> AsyncIterator[World]:
+async def world(kind: type[Owner] = Secret, *, lag: float = LAG, owns: bool = True) -> AsyncIterator[World]:
     """Run the operator, with an owner that has its child."""
     async with Cluster(kubelet=False, random=Random(1)) as cluster, cluster.client() as user:
         it = World(cluster, user, kind, lag=lag)
         async with Manager(it.config, random=Random(1)) as manager:
-            it.controller = Builder(manager).reconciles(kind).owns(ConfigMap).build(it.keeper)
+            it.keeper.owns, it.keeper.reads = ((ConfigMap,), ()) if owns else ((), (ConfigMap,))
+            it.controller = Builder(manager).reconciles(kind).build(it.keeper)
             async with manager.running():
                 await user.create(it.owner())
                 await asyncio.sleep(2 * lag + 1)
@@ -129,6 +130,15 @@ async def test_an_owner_that_was_deleted_loses_few_children(caplog: pytest.LogCa
         assert len(it.keeper.created) == 2
         assert not await it.has_child()
     assert warnings(caplog)[0]["reason"].endswith("is no longer on the server")
+
+
+async def test_children_that_are_read_and_not_owned_count_as_well() -> None:
+    """A controller that finds its children by `reads` alone creates them twice in vain, too."""
+    async with world(owns=False) as it:
+        await it.user.delete(Secret, KEY)
+        await asyncio.sleep(4 * LAG)
+
+        assert len(it.keeper.created) == 2
 
 
 async def test_an_owner_that_is_being_deleted_loses_few_children(caplog: pytest.LogCaptureFixture) -> None:

@@ -166,7 +166,15 @@ class _Enqueuing:
 
 
 def _as_read(cause: ChangeCause) -> ChangeCause:
-    return ChangeCause(cause.kind, cause.key, cause.change, cause.version, cluster=cause.cluster, was_read=True)
+    return ChangeCause(
+        cause.kind,
+        cause.key,
+        cause.change,
+        cause.version,
+        cluster=cause.cluster,
+        owner_uids=cause.owner_uids,  # create loops are recognised by them
+        was_read=True,
+    )
 
 
 def _no_requests(_change: ObjectChange[Any]) -> list[Any]:

@@ -306,7 +306,8 @@ class Queue:
             case None:
                 for reason, run in taken.items():
                     self._schedule(item.request, reason, run, now)
-        self._place(item.request, now)
+        # Not `now`: after the end of its reconcile it may have been added, by a change that came during the reconcile.
+        self._place(item.request, _now() if entry.pending_runs else now)
 
     def _succeeded(self, entry: _Entry, item: WorkItem, now: float, after: timedelta | None, priority: int) -> None:
         if after is not None and after <= _AT_ONCE:

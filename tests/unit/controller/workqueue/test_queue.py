@@ -57,6 +57,20 @@ async def test_a_request_added_while_it_is_worked_on_runs_once_more_afterwards()
     assert queue.statistics().ready == 0
 
 
+async def test_a_request_added_between_the_end_of_its_reconcile_and_its_return_runs_once_more() -> None:
+    """A request is not lost that is added after its reconcile has ended and before the worker has returned it."""
+    queue = make_queue()
+    queue.add(A)
+    async with queue.take() as turn:
+        turn.succeed()
+        turn.ended = now()
+        await asyncio.sleep(0.00001)  # as long as a function call takes on a real clock
+        queue.add(A)
+
+    async with asyncio.timeout(1):
+        assert await take(queue) == A
+
+
 async def test_others_overtake_a_request_that_waits_for_its_own_worker() -> None:
     """A request added during its own reconcile does not block the requests behind it."""
     queue = make_queue()
