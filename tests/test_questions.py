@@ -15,6 +15,9 @@ CLICKS = 2
 #: The words of each question, and the place that answers it.
 QUESTIONS = {
     "watch Secrets ConfigMaps my resource": "recipes/watch-referenced-objects.md#why-it-works",
+    "reconcile when a referenced Secret changes": "reads.md#reads-reconcile-when-a-referenced-secret-changes",
+    "mapping functions and field indexes in Go": "reads.md#mapping-functions-and-field-indexes-in-go",
+    "who depends on what": "reads.md#who-depends-on-what",
     "metrics port": "metrics.md#metrics-port",
     "single finalizer": "recipes/external-api-finalizer.md#a-single-finalizer-without-objectreconciler",
     "status conditions": "recipes/status-conditions.md#why-it-works",

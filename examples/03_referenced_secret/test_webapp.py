@@ -5,14 +5,19 @@ import asyncio
 import pytest
 
 import webapp
-from pyctrl import Client, MergePatch, ObjectMeta
+from pyctrl import Builder, Client, Manager, MergePatch, ObjectMeta
 from pyctrl.api import find_condition
 from pyctrl.client import wait_for
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Secret
 from pyctrl.simulation import Explore
 from pyctrl.testing import InstallKinds, UnderRole
-from webapp import WebApp, WebAppSpec, add_webapp
+from webapp import WebApp, WebAppReconciler, WebAppSpec
+
+
+def wire(manager: Manager) -> None:
+    """Add the controller, as `pyctrl run` does."""
+    Builder(manager).build(WebAppReconciler())
 
 
 def reason_of(app: WebApp) -> str:
@@ -32,7 +37,7 @@ async def test_pods_follow_the_content_of_the_secret(
 ) -> None:
     """A WebApp waits for its Secret, and a change of the Secret's content changes the pod template."""
     await install_kinds(webapp)
-    async with under_role(add_webapp) as operator:
+    async with under_role(wire) as operator:
         spec = WebAppSpec(image="nginx", secret_name="database")
         key = (await client.create(WebApp(metadata=ObjectMeta(name="shop", namespace=namespace), spec=spec))).key
         await wait_for(client, WebApp, key, lambda app: reason_of(app) == "NoSecret")
@@ -58,4 +63,4 @@ async def test_pods_follow_the_content_of_the_secret(
 @pytest.mark.slow("forty runs of the operator")
 def test_survives(explore: Explore) -> None:
     """No crash, lost answer, stale view, conflict or meddling user breaks the operator."""
-    explore(add_webapp, budget=40)
+    explore(WebAppReconciler, budget=40)

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from pyctrl import Builder, Manager, ObjectReconciler, Request, allow, mapped, merge_from, set_controller_reference
+from pyctrl import ObjectReconciler, allow, merge_from, reading, set_controller_reference
 from pyctrl.api import Condition, CustomResource, Key, Model, ObjectMeta, set_condition
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
 from pyctrl.kinds.core.v1 import Container, EnvFromSource, PodSpec, PodTemplateSpec, Secret, SecretEnvSource
@@ -24,6 +24,7 @@ class WebApp(CustomResource[WebAppSpec, WebAppStatus], group="example.com", vers
 
 class WebAppReconciler(ObjectReconciler[WebApp]):
     owns = (Deployment,)
+    reads = (reading(Secret, of="data"),)  # a change of the content runs the WebApps that have read it
     rbac = (allow(Deployment, "create", "patch"), allow(WebApp, "patch", subresource="status"))
 
     async def reconcile_object(self, app: WebApp) -> None:
@@ -37,10 +38,6 @@ class WebAppReconciler(ObjectReconciler[WebApp]):
         if set_condition(app.status.conditions, ready):
             await self.client.status.patch(app, merge_from(before))
 
-    async def apps_of(self, secret: Secret) -> list[Request]:
-        found = await self.client.list(WebApp, namespace=secret.key.namespace, index=("secret", secret.key.name))
-        return [Request.of(app) for app in found]
-
 
 def deployment_for(app: WebApp, secret: Secret) -> Deployment:
     labels, content = {"webapp": app.metadata.name}, repr(sorted(secret.data.items()))
@@ -52,9 +49,3 @@ def deployment_for(app: WebApp, secret: Secret) -> Deployment:
     deployment = Deployment(metadata=ObjectMeta(name=app.metadata.name, namespace=app.metadata.namespace), spec=spec)
     set_controller_reference(app, deployment)
     return deployment
-
-
-def add_webapp(manager: Manager) -> None:
-    manager.cache.add_index(WebApp, "secret", lambda app: [app.spec.secret_name])
-    reconciler = WebAppReconciler()
-    Builder(manager).reconciles(WebApp).watches(Secret, mapped(reconciler.apps_of)).build(reconciler)

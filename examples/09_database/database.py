@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from postgres import DatabaseError, Postgres, SchemaOwner
-from pyctrl import AGE, EVENTS, Builder, Manager, ObjectReconciler, Request, Result, allow, mapped
+from pyctrl import AGE, EVENTS, Builder, Manager, ObjectReconciler, Result, allow, reading
 from pyctrl.api import (
     Condition,
     CustomResource,
@@ -75,6 +75,7 @@ class SchemaReconciler(ObjectReconciler[Schema]):
     """Keeps the schema, its user, and the Secret with the login as a Schema describes them."""
 
     owns = (Secret,)
+    reads = (reading(Secret, of="data"),)  # the login of the server
     rbac = (allow(Secret, "create", "patch"), allow(Schema, "patch", subresource="status"), EVENTS)
 
     def __init__(self, postgres: Postgres) -> None:
@@ -142,11 +143,6 @@ class SchemaReconciler(ObjectReconciler[Schema]):
             await self.client.status.patch(after, merge_from(schema))
             (self.recorder.normal if is_ready else self.recorder.warning)(schema, reason, message)
 
-    async def schemas_of(self, secret: Secret) -> list[Request]:
-        """Return the requests for the Schemas that use a login of a server."""
-        found = await self.client.list(Schema, namespace=secret.key.namespace, index=("server", secret.key.name))
-        return [Request.of(schema) for schema in found]
-
 
 def owner_of(schema: Schema) -> SchemaOwner:
     """Return what a Schema describes in the database."""
@@ -168,12 +164,9 @@ def decoded(secret: Secret | None) -> dict[str, str]:
 
 def add_schemas(manager: Manager, postgres: Postgres | None = None) -> None:
     """Add the operator. A server that is down is tried again after 1 s, 2 s, 4 s, ... up to five minutes."""
-    manager.cache.add_index(Schema, "server", lambda schema: [schema.spec.server])
-    reconciler = SchemaReconciler(postgres or Postgres())
     (
         Builder(manager)
         .reconciles(Schema, predicates=[generation_changed])  # not for its own writes of the status
-        .watches(Secret, mapped(reconciler.schemas_of))
         .options(limiter=ExponentialBackoff(first=timedelta(seconds=1), longest=timedelta(minutes=5)))
-        .build(reconciler)
+        .build(SchemaReconciler(postgres or Postgres()))
     )

@@ -20,7 +20,7 @@ from pyctrl.api import (
     set_controller_reference,
 )
 from pyctrl.client import merge_from
-from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, mapped
+from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import NotOwned
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
 from pyctrl.kinds.core.v1 import Container, ContainerPort, Pod, PodSpec, PodTemplateSpec
@@ -118,19 +118,6 @@ class PodSetReconciler(Reconciler[PodSet]):
             await self.client.status.patch(podset, patch)
 
 
-def podset_of(pod: Pod) -> list[Request]:
-    """Return the request for the PodSet of a pod, by its label."""
-    name = pod.metadata.labels.get("podSet_cr")
-    return [Request(pod.metadata.namespace, name)] if name else []
-
-
 def add_podset(host: ManagedCluster) -> Controller:
-    """Add the operator to a manager: two workers, and a watch of pods, whose names are in the status."""
-    return (
-        Builder(host)
-        .reconciles(PodSet)
-        .owns(Deployment)
-        .watches(Pod, mapped(podset_of))
-        .options(workers=2)
-        .build(PodSetReconciler())
-    )
+    """Add the operator to a manager, with two workers. It reads the pods, whose names are in the status."""
+    return Builder(host).reconciles(PodSet).owns(Deployment).reads(Pod).options(workers=2).build(PodSetReconciler())

@@ -19,7 +19,7 @@ from pyctrl.api import (
     set_condition,
 )
 from pyctrl.client import Preconditions, Propagation, merge_from
-from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, mapped
+from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import AlreadyExists, NotFound
 from pyctrl.kinds.apps.v1 import StatefulSet
 from pyctrl.kinds.batch.v1 import Job
@@ -48,7 +48,7 @@ FINALIZER = "databases.example.com/snapshot"
 
 
 class Waiting(Exception):
-    """Raised when a step has to wait. The awaited object is watched, so its change triggers another reconcile."""
+    """Raised when a step has to wait. The awaited object was read, so its change triggers another reconcile."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -225,13 +225,6 @@ def failure_of(job: Job) -> str | None:
     return next((f"Job {job.metadata.name} failed: {message}." for message in messages), None)
 
 
-def database_of(obj: KubernetesObject) -> list[Request]:
-    """Return the request for the database of a Job or a volume, by its labels, because not all have an owner."""
-    labels = obj.metadata.labels
-    name = labels.get("app.kubernetes.io/instance") if labels.get("app.kubernetes.io/name") == "sampledb" else None
-    return [Request(obj.metadata.namespace, name)] if name else []
-
-
 def add_sampledb(host: ManagedCluster) -> Controller:
     """Add the operator to a manager."""
     return (
@@ -239,8 +232,8 @@ def add_sampledb(host: ManagedCluster) -> Controller:
         .reconciles(SampleDB)
         .owns(StatefulSet)
         .owns(Service)
-        .watches(Job, mapped(database_of))
-        .watches(PersistentVolumeClaim, mapped(database_of))
+        .reads(Job)  # not owned: some outlive their database
+        .reads(PersistentVolumeClaim)
         .options(workers=4)
         .build(SampleDBReconciler())
     )

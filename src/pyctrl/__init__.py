@@ -69,7 +69,17 @@ if TYPE_CHECKING:
     )
     from pyctrl.cache import CachedClient
     from pyctrl.client import Client, Config, JsonPatch, MergePatch, merge_from
-    from pyctrl.controller import Builder, Controller, ObjectReconciler, Reconciler, Request, Result, for_owner, mapped
+    from pyctrl.controller import (
+        Builder,
+        Controller,
+        ObjectReconciler,
+        Reconciler,
+        Request,
+        Result,
+        for_owner,
+        mapped,
+        reading,
+    )
     from pyctrl.errors import ApiError, PyctrlError, TerminalError
     from pyctrl.manager import Manager
     from pyctrl.rbac import EVENTS, allow
@@ -135,6 +145,7 @@ __all__ = [
     "mapped",
     "merge_from",
     "now",
+    "reading",
     "remove_finalizer",
     "set_condition",
     "set_controller_reference",

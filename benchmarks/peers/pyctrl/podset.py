@@ -8,10 +8,9 @@ import time
 
 from peers._commands import Facts, packages, serve
 
-from examples.podset.podset import PodSet, PodSetReconciler, podset_of
+from examples.podset.podset import PodSet, PodSetReconciler
 from pyctrl import Builder, Config, Manager
 from pyctrl._log import configure_logging
-from pyctrl.controller import mapped
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Pod
 
@@ -43,7 +42,7 @@ async def operate(workers: int) -> None:
     """Execute commands until the input ends."""
     async with Manager(Config.load()) as manager, asyncio.TaskGroup() as group:
         reconciler = Stamped()
-        builder = Builder(manager).reconciles(PodSet).owns(Deployment).watches(Pod, mapped(podset_of))
+        builder = Builder(manager).reconciles(PodSet).owns(Deployment).reads(Pod)
         builder.options(workers=workers).build(reconciler)
 
         async def start() -> Facts:
