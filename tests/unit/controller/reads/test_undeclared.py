@@ -10,6 +10,8 @@ import pytest
 
 from pyctrl.api import Key
 from pyctrl.cache import Cache, CachedClient, Outside
+from pyctrl.client import wait_for
+from pyctrl.cluster import Cluster
 from pyctrl.controller import (
     Builder,
     Reconciler,
@@ -19,7 +21,7 @@ from pyctrl.controller import (
     reading,
     reporting_undeclared_reads,
 )
-from pyctrl.kinds.core.v1 import ConfigMap, Namespace, Pod, Secret
+from pyctrl.kinds.core.v1 import ConfigMap, Namespace, PersistentVolumeClaim, Pod, Secret
 from tests.unit.controller._hosts import PlainHost, config_map, make_host, running, settle
 
 pytestmark = pytest.mark.filterwarnings("ignore:controller .* reads")  # the tests look at the log
@@ -125,6 +127,19 @@ async def test_a_controller_with_reads_is_warned_of_other_kinds(caplog: pytest.L
 
     Builder(host).reconciles(ConfigMap).reads(Secret).build(Reads(read))
     assert [found["kind"] for found in await warned(host, caplog)] == ["Pod"]
+
+
+async def test_reads_by_pyctrl_itself_are_no_warnings(caplog: pytest.LogCaptureFixture) -> None:
+    """The controllers of an embedded cluster read what they like; the line that runs the loop is no line of theirs."""
+    async with Cluster() as cluster, cluster.client() as client:
+        claim = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1G"}}}}
+        name = {"metadata": {"name": "data", "namespace": "default"}}
+        claim["spec"]["storageClassName"] = "standard"
+        await client.create(PersistentVolumeClaim.from_wire(claim | name))
+        await wait_for(
+            client, PersistentVolumeClaim, Key("default", "data"), lambda found: found.status.phase == "Bound"
+        )
+    assert [record for record in caplog.records if record.levelname == "WARNING"] == []
 
 
 async def test_undeclared_reads_are_reported_in_a_block() -> None:
