@@ -35,7 +35,6 @@ from pyctrl.controller import (
     Reconciler,
     Request,
     Result,
-    mapped,
     on_create,
     on_delete,
     where,
@@ -61,7 +60,7 @@ def add_evc(host: ManagedCluster, *, storage_class: str = "standard", finalizer:
     return (
         Builder(host)
         .reconciles(EphemeralVolumeClaim, predicates=[on_create | on_delete | where(is_unseen)])
-        .watches(PersistentVolumeClaim, mapped(claim_of))
+        .reads(PersistentVolumeClaim)
         .options(workers=2)
         .build(EvcReconciler(storage_class=storage_class, finalizer=finalizer))
     )
@@ -187,7 +186,8 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
         if self.finalizer and volume_claim is not None and is_controlled_by(volume_claim, claim):
             if not is_deleting(volume_claim):
                 await self.delete(volume_claim)
-            return  # its deletion triggers another reconcile
+            if await self.client.find(PersistentVolumeClaim, volume_claim.key) is not None:
+                return  # until its finalizers are removed, which triggers another reconcile
         before = claim.deep_copy()
         remove_finalizer(claim, FINALIZER)
         await self.client.patch(claim, merge_from(before, optimistic_lock=True))
@@ -267,8 +267,3 @@ def refusal(error: Invalid | Forbidden, reason: str) -> Exception:
 def is_unseen(claim: EphemeralVolumeClaim) -> bool:
     """Return True if another client has written the claim since the last report, see `EvcReconciler.report`."""
     return claim.status.observed_generation != claim.metadata.generation
-
-
-def claim_of(volume_claim: PersistentVolumeClaim) -> list[Request]:
-    """Return the request for the claim of the same name, also for an unowned one, which is a conflict."""
-    return [Request.of(volume_claim)]
