@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from pyctrl import Builder, Manager, ObjectMeta, ObjectReconciler, Request, allow, mapped
+from pyctrl import Builder, Manager, ObjectMeta, ObjectReconciler, Request, allow
 from pyctrl.controller import Finalizers, labels_match
 from pyctrl.errors import NotFound, NotSynced
 from pyctrl.kinds.core.v1 import ConfigMap
@@ -48,7 +48,7 @@ def add_members(manager: Manager, provider: ClusterProvider) -> Fleet:
         Builder(manager)
         .filter(labels_match(LABEL))
         .reconciles(ConfigMap)
-        .watches(ConfigMap, mapped(lambda copy: [Request.of(copy)]), cluster=members)
+        .reads(ConfigMap, cluster=members)  # the copies
         .watches_clusters(members, all_of)
         .build(SpreadReconciler(members))
     )

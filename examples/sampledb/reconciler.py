@@ -156,7 +156,8 @@ class SampleDBReconciler(Reconciler[SampleDB]):
             job = await self.client.find(Job, snapshot_job_for(database, "").key)
             if job is not None:
                 await self.delete(job)
-            raise Waiting("DeletingVolumes", f"{len(volumes)} have to go.")
+            if left := await self.client.list(PersistentVolumeClaim, namespace=where, labels=labels):
+                raise Waiting("DeletingVolumes", f"{len(left)} have to go.")
         before = database.deep_copy()
         remove_finalizer(database, FINALIZER)
         await self.client.patch(database, merge_from(before, optimistic_lock=True))
