@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pyctrl._log import LogContextFilter
-from pyctrl.api import Key, ObjectMeta, set_controller_reference
+from pyctrl.api import Key, KindLike, ObjectMeta, set_controller_reference
 from pyctrl.client import Client, HttpRequest
 from pyctrl.cluster import Cluster
 from pyctrl.controller import Builder, Controller, Reconciler, Request
@@ -32,7 +32,7 @@ Owner = Secret | PriorityClass
 class Keeper(Reconciler[Any]):
     """Creates a ConfigMap for each owner, as the owner's child."""
 
-    owns = (ConfigMap,)
+    owns: Sequence[KindLike] = (ConfigMap,)
 
     def __init__(self, kind: type[Owner]) -> None:
         self.kind = kind
