@@ -84,6 +84,11 @@ UNTESTED: dict[str, str] = {
     "src/pyctrl/program/_run_options.py": "protocols; test_program_manager.py and test_runner.py use the flags of cli",
 }
 
+# Files whose except clause passes a cancellation on in another way than by raising it.
+PASSES_CANCELLATION_ON: dict[str, str] = {
+    "src/pyctrl/client/_transport/in_process.py": "throws it into the coroutine that it drives",
+}
+
 # Strings that name a machine. Built from pieces, so that this file does not contain them.
 FOREIGN = {
     name: re.compile(pattern)
@@ -332,6 +337,7 @@ def test_cancellation_is_never_swallowed() -> None:
     offences = [
         f"{name}:{node.lineno}"
         for name, tree in _sources(SRC)
+        if name not in PASSES_CANCELLATION_ON
         for node in ast.walk(tree)
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or "BaseException" in ast.unparse(node.type).replace("BaseExceptionGroup", ""))
