@@ -39,8 +39,8 @@ class Subscriptions:
     - A request whose object does not exist, and the end of the controller, drop the subscriptions.
 
     It may run a request that would have nothing to do: for a change that its next run has seen already, because it
-    came between the change and its event; and for a write of another request of this process that it has seen
-    through the cache before the event.
+    came between the change and its event; for a write of another request of this process that it has seen through the
+    cache before the event; and for a change that was delayed (see `SubscriptionSource`), after a run in between.
 
     Args:
         controller: the name of the controller.
@@ -167,8 +167,8 @@ class Subscriptions:
         return len(self._readers)
 
     def _of_kind(self, kind: Kind[Any], cluster: str) -> Iterator[KindReads]:
-        gvk = kind_of(kind)
-        return (each for each in self.kinds.values() if (each.informer.gvk, each.informer.cluster) == (gvk, cluster))
+        wanted = (kind_of(kind).group_kind, cluster)
+        return (each for each in self.kinds.values() if (each.informer.gvk.group_kind, each.informer.cluster) == wanted)
 
 
 def _drop(reader: Subscriber, reads: Collection[ReadTarget], *, keep: Collection[ReadTarget]) -> None:
