@@ -229,6 +229,7 @@ def test_on_the_embedded_cluster_nothing_changes(pytester: pytest.Pytester, monk
     assert "pyctrl: cluster of" not in result.stdout.str()
 
 
+@pytest.mark.filterwarnings("ignore:controller configmap reads Secret")  # of the inner test, which is in this process
 def test_an_undeclared_read_is_a_warning(pytester: pytest.Pytester) -> None:
     """A test whose reconciler reads a kind that it does not declare has a warning with the line and the remedy."""
     code = """

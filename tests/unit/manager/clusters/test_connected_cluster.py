@@ -14,7 +14,7 @@ import pytest
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, Config, MergePatch, Transport
-from pyctrl.controller import Builder, ObjectChange, Reconciler, Request, for_object, for_owner, mapped, where
+from pyctrl.controller import Builder, ObjectChange, Reconciler, Request, for_object, for_owner, mapped, reading, where
 from pyctrl.errors import BuilderError, Conflict, ManagerError, NotFound, UnknownCluster
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.manager import ConnectedCluster, Manager
@@ -149,9 +149,8 @@ async def test_a_controller_may_live_in_another_cluster() -> None:
 async def test_handlers_that_know_nothing_of_clusters_work_in_each() -> None:
     """Requests of a handler in another cluster's controller are for that cluster; naming another one is reported."""
     async with world() as two:
-        two.remote.cache.informer(ConfigMap)
         noter = Noter()
-        builder = Builder(two.remote).options(name="n")
+        builder = Builder(two.remote).options(name="n").reads(reading(ConfigMap, triggers=False))
         builder.watches(Secret, mapped(owner_by_label)).watches(Secret, mapped(on_mars)).build(noter)
         async with two.manager.running():
             await two.away.create(Secret(metadata=ObjectMeta(name="s", namespace="default", labels={"of": "a"})))
