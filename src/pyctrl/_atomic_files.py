@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+__all__ = ["write_atomically", "write_bytes_atomically"]
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -18,14 +18,19 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         OSError: the file cannot be written; its old text is unchanged.
     """
+    write_bytes_atomically(path, text.encode())
+
+
+def write_bytes_atomically(path: Path, data: bytes) -> None:
+    """Write bytes as `write_atomically` does. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(data)
         return
     target = path.resolve()
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(data)
         if target.exists():
             shutil.copymode(target, temporary)
         temporary.replace(target)

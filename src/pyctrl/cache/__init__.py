@@ -11,7 +11,7 @@ from pyctrl._lazy_imports import lazy_names
 from pyctrl.cache._cache import Cache
 from pyctrl.cache._cached_client import CachedClient
 from pyctrl.cache._changes import Change, Created, Deleted, Synced, Updated
-from pyctrl.cache._coverage import ListQuery
+from pyctrl.cache._coverage import ListQuery, field_selector
 from pyctrl.cache._informer import Informer
 from pyctrl.cache._options import KindOptions, Outside, Selector
 from pyctrl.cache._read_observer import ReadObserver, read_observer
@@ -42,6 +42,7 @@ __all__ = [
     "Synced",
     "Transform",
     "Updated",
+    "field_selector",
     "read_observer",
 ]
 

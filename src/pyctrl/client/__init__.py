@@ -39,7 +39,7 @@ from pyctrl.client._transport.connection import SwitchableTransport, is_same_log
 from pyctrl.client._transport.in_process import InProcessTransport
 from pyctrl.client._transport.leader_gate import WriteGate, gated_context
 from pyctrl.client._transport.line_splitter import LineSplitter
-from pyctrl.client._transport.rest_client import ServerWarning, WarningHandler, forbidden_log, log_warning
+from pyctrl.client._transport.rest_client import ServerWarning, WarningHandler, forbidden_log, live_reads, log_warning
 from pyctrl.client._transport.retry import RetryPolicy
 from pyctrl.client._transport.transport import (
     Application,
@@ -179,6 +179,7 @@ __all__ = [
     "in_namespace",
     "is_same_login",
     "kubeconfig_contexts",
+    "live_reads",
     "log_warning",
     "merge_from",
     "path_for",

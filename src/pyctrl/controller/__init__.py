@@ -57,6 +57,7 @@ from pyctrl.controller._workqueue.work_item import Done, Outcome, Retry, Termina
 
 if TYPE_CHECKING:
     from pyctrl.controller._finalizers import FinalizeHandler, FinalizeResult, Finalizers
+    from pyctrl.controller._fingerprints.fingerprints import FingerprintKeeping
     from pyctrl.controller._fleet_controller import FleetController
     from pyctrl.controller._reads.statistics import SubscriptionStatistics
     from pyctrl.controller._statistics import ControllerStatistics, QueueStatistics, ReconcileStatistics
@@ -77,6 +78,7 @@ __all__ = [
     "FinalizeHandler",
     "FinalizeResult",
     "Finalizers",
+    "FingerprintKeeping",
     "FleetController",
     "Handler",
     "KindSource",
@@ -135,6 +137,7 @@ __all__ = [
 
 _FILES = {
     **dict.fromkeys(("FinalizeHandler", "FinalizeResult", "Finalizers"), "_finalizers"),  # not every program has any
+    "FingerprintKeeping": "_fingerprints.fingerprints",  # off by default
     "FleetController": "_fleet_controller",  # only programs with several clusters use it
     "SubscriptionStatistics": "_reads.statistics",
     **dict.fromkeys(("ControllerStatistics", "QueueStatistics", "ReconcileStatistics"), "_statistics"),

@@ -146,6 +146,7 @@ class Builder(Generic[T]):
         only_leader: bool | None = None,
         reconcile_timeout: timedelta | None = None,
         cache_sync_timeout: timedelta | None = None,
+        fingerprints: bool | None = None,
     ) -> Builder[T]:
         """Set options of the controller; see `ControllerOptions`."""
         given = {
@@ -155,6 +156,7 @@ class Builder(Generic[T]):
             "only_leader": only_leader,
             "reconcile_timeout": reconcile_timeout,
             "cache_sync_timeout": cache_sync_timeout,
+            "fingerprints": fingerprints,
         }
         changes: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
         self._wiring.options = replace(self._wiring.options, **changes)

@@ -34,6 +34,7 @@ from pyctrl.controller._workqueue.work_item import WorkItem
 from pyctrl.rbac import Permission
 
 if TYPE_CHECKING:
+    from pyctrl.controller._fingerprints.fingerprints import ControllerFingerprints, FingerprintKeeping
     from pyctrl.controller._statistics import ControllerStatistics
 
 __all__ = ["Controller"]
@@ -53,6 +54,9 @@ class Controller:
     becomes the leader again.
     """
 
+    #: Its fingerprints; None if none are kept.
+    fingerprints: ControllerFingerprints | None = None
+
     def __init__(
         self,
         name: str,
@@ -67,7 +71,7 @@ class Controller:
         stale_owners: StaleOwners | None = None,
         subscriptions: Subscriptions | None = None,
     ) -> None:
-        random = random or Random()
+        self._random = random = random or Random()
         self.name = name
         self.kind = kind
         #: The name of the cluster that it works in; "" for that of the manager.
@@ -195,6 +199,23 @@ class Controller:
             log.info("Dropping a request: the controller has stopped", extra=facts)
         self._sink.add(request, priority=priority)
 
+    def keep_fingerprints(self, keeping: FingerprintKeeping) -> str:
+        """Keep fingerprints of the requests that have converged; called by its manager before it runs.
+
+        Return why none are kept, because a restart could not know what has changed; "" if they are.
+        """
+        if not self._options.fingerprints:
+            return "its option fingerprints is False"
+        from pyctrl.controller._fingerprints.fingerprints import ControllerFingerprints  # here: off by default
+        from pyctrl.controller._fingerprints.followed import FollowedKinds
+
+        followed = FollowedKinds(self.kind, self.cluster, self.sources)
+        if followed.unknown:
+            return followed.unknown
+        made = ControllerFingerprints(self.name, followed, self.subscriptions, self.queue, keeping, self._random)
+        self.fingerprints, self._reconcile_handler.runs = made, made.requests
+        return ""
+
     def ask_to_stop(self) -> None:
         """Accept no further requests; `run` returns once the running reconciles have ended."""
         self._asked_to_stop.set()
@@ -238,15 +259,20 @@ class Controller:
             with unwrapped():
                 async with asyncio.TaskGroup() as group:
                     await self._run_until_stopped(group)
+            if self.fingerprints is not None:
+                await self.fingerprints.finish()
         finally:
             self._stage = ControllerState.STOPPED
             self.queue.close()
+            if self.fingerprints is not None:
+                self.fingerprints.close()
             self.subscriptions.clear()
             log.info("All workers finished", extra=self._fields() | dropped_fields(self.queue))
             self._asked_to_stop = asyncio.Event()
 
     async def _run_until_stopped(self, group: asyncio.TaskGroup) -> None:
-        tasks = self._source_runners.start(group, self._sink, is_fatal=self._on_sync_failure is OnSyncFailure.END)
+        sink = self._sink if self.fingerprints is None else self.fingerprints.begin(self._sink)
+        tasks = self._source_runners.start(group, sink, is_fatal=self._on_sync_failure is OnSyncFailure.END)
         tasks.append(group.create_task(self._start_workers(group), name=f"{self.name}/start"))
         if logging.getLogger("pyctrl.controller.queue").isEnabledFor(DUMP_LEVEL):
             tasks.append(group.create_task(log_items(self.queue, self._fields()), name=f"{self.name}/dump"))
@@ -262,9 +288,13 @@ class Controller:
         await self.permissions.wait_until_complete()
         self._stage = ControllerState.WAITING_FOR_SOURCES
         await self._sync_waiter.wait_for_sync(self._on_sync_failure)
+        if self.fingerprints is not None:
+            await self.fingerprints.release()
         self._stage = ControllerState.RUNNING
         log.info("Starting workers", extra=self._fields() | {"worker count": self._workers.count})
         self._workers.start(group)
+        if self.fingerprints is not None:
+            await self.fingerprints.verify()
 
     @property
     def _on_sync_failure(self) -> OnSyncFailure:

@@ -23,7 +23,7 @@ from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._request import Request
 from pyctrl.errors import PyctrlError, UnknownKind
 
-__all__ = ["Handler", "OwnerHandler", "Requests", "for_object", "for_owner", "mapped"]
+__all__ = ["Handler", "OwnerHandler", "Requests", "for_object", "for_owner", "mapped", "no_requests"]
 
 log = logging.getLogger("pyctrl.controller")
 
@@ -41,6 +41,11 @@ def for_object(change: ObjectChange) -> list[Request]:
     current = change.after or change.before
     assert current is not None  # a change has a state before or after it
     return [Request(current.namespace, current.name, change.cluster)]
+
+
+def no_requests(_change: ObjectChange) -> list[Request]:
+    """Return no request, for kinds that are only cached."""
+    return []
 
 
 def for_owner(owner: KindLike, *, every: bool = False, namespaced: bool | None = None) -> OwnerHandler:

@@ -48,6 +48,9 @@ class ControllerOptions:
     reconcile_timeout: timedelta | None = None
     #: The time after which a source that is not synced counts as failing; see `OnSyncFailure`.
     cache_sync_timeout: timedelta = timedelta(minutes=2)
+    #: Whether a restart may leave out requests that have converged, if the manager keeps fingerprints. False for a
+    #: reconciler that must see every object after each start, as to fill a metric or a dictionary.
+    fingerprints: bool = True
 
     def __post_init__(self) -> None:
         if self.workers < 1:

@@ -6,12 +6,12 @@ import asyncio
 import inspect
 import logging
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from random import Random
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
@@ -21,7 +21,7 @@ from pyctrl._metrics import RECONCILE_DURATIONS, Histogram
 from pyctrl._tasks import unwrap
 from pyctrl._tracing import Attributes, Tracing
 from pyctrl.api import GroupVersionKind
-from pyctrl.cache import read_observer
+from pyctrl.cache import ReadObserver, read_observer
 from pyctrl.client import forbidden_log
 from pyctrl.controller._causes import ChangeCause, RetryCause, cause_label, error_summary
 from pyctrl.controller._hot_loops import HotLoops
@@ -30,7 +30,7 @@ from pyctrl.controller._reads.subscriptions import Subscriptions
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._request import Request, Result
 from pyctrl.controller._stale_owners import StaleOwners
-from pyctrl.controller._workqueue.work_item import Done, Retry, Terminal, WorkItem
+from pyctrl.controller._workqueue.work_item import Done, Outcome, Retry, Terminal, WorkItem
 from pyctrl.errors import (
     Forbidden,
     InvalidResult,
@@ -66,6 +66,26 @@ class _Counts(Struct):
     causes: dict[str, int] = {}  # msgspec copies the default for each Struct
 
 
+class RunObservers(Protocol):
+    """Makes the observer of each run, such as `Subscriptions`."""
+
+    @property
+    def kinds(self) -> Collection[object]:
+        """What the observers follow; without any, `undeclared` observes the runs."""
+        ...
+
+    @property
+    def undeclared(self) -> ReadObserver:
+        """The observer of runs if there are no kinds."""
+        ...
+
+    def begin(self, request: Request) -> Any:
+        """Begin a run and return the observer of its reads."""
+
+    def end(self, run: Any, outcome: Outcome | None) -> None:
+        """End a run, with its observer."""
+
+
 class ReconcileHandler:
     """Reconciles work items and counts their outcomes.
 
@@ -98,7 +118,9 @@ class ReconcileHandler:
         self._is_own_write = is_own_write
         #: Detects reconciles that trigger themselves.
         self.hot_loops: HotLoops = HotLoops(name, state_of)
-        self._subscriptions = Subscriptions(name) if subscriptions is None else subscriptions
+        #: Observes what each run reads.
+        self.runs: RunObservers = Subscriptions(name) if subscriptions is None else subscriptions
+        self._undeclared = self.runs.undeclared
         self._stale_owners = stale_owners
         self._suspects: Mapping[Request, object] = {} if stale_owners is None else stale_owners.suspects
         self._counts = _Counts()
@@ -134,8 +156,9 @@ class ReconcileHandler:
         fields = log_fields.set(own)
         if (forbidden := forbidden_log.get()) is None:
             forbidden_log.set(forbidden := [])  # one list for each worker
-        reads = self._subscriptions.begin(item.request) if self._subscriptions.kinds else None
-        observer = read_observer.set(self._subscriptions.undeclared if reads is None else reads)
+        runs = self.runs
+        reads = runs.begin(item.request) if runs.kinds else None
+        observer = read_observer.set(self._undeclared if reads is None else reads)
         try:
             if (tracing := _tracing.active) is None:
                 await self._attempt(item)
@@ -145,7 +168,7 @@ class ReconcileHandler:
         finally:
             item.ended = asyncio.get_running_loop().time()
             if reads is not None:
-                self._subscriptions.end(reads, item.outcome)
+                runs.end(reads, item.outcome)
             read_observer.reset(observer)
             if self._count_causes(item):
                 self.hot_loops.caused_itself(item.request, item.causes)

@@ -11,16 +11,14 @@ from msgspec.structs import replace
 from pyctrl.api import KindLike, kind_argument, kind_of
 from pyctrl.controller._controller import Controller
 from pyctrl.controller._declarations import check_declarations
-from pyctrl.controller._handlers import Handler, OwnerHandler, for_object, for_owner
+from pyctrl.controller._handlers import Handler, OwnerHandler, for_object, for_owner, no_requests
 from pyctrl.controller._managed_cluster import ManagedCluster, ManagedFleet
-from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._object_reconciler import ObjectReconciler
 from pyctrl.controller._options import Absence, ControllerOptions
 from pyctrl.controller._predicates import Predicate
 from pyctrl.controller._reads.reading import Reading, as_reading
 from pyctrl.controller._reads.subscriptions import Subscriptions
 from pyctrl.controller._reconciler import Reconciler
-from pyctrl.controller._request import Request
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.source import Source
 from pyctrl.controller._sources.subscription import SubscriptionSource
@@ -250,7 +248,7 @@ class Wiring(Struct):
                 "names": reading.names,
             }
             if not reading.triggers:
-                return KindSource(cluster.client, reading.kind, _no_requests, **options)
+                return KindSource(cluster.client, reading.kind, no_requests, **options)
             predicates = (*self.filters, *read.predicates)
             return SubscriptionSource(cluster.client, reading.kind, subscriptions, reading.of, predicates, **options)
 
@@ -281,10 +279,6 @@ def _source_in(where: ManagedCluster | ManagedFleet, make: Callable[[ManagedClus
     from pyctrl.controller._sources.fleet import FleetKindSource  # here: most programs have one cluster
 
     return FleetKindSource(where, make)
-
-
-def _no_requests(_change: ObjectChange[Any]) -> list[Request]:
-    return []
 
 
 def _check_kind(method: str, kind: object) -> KindLike:

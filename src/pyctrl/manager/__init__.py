@@ -1,6 +1,6 @@
 """The manager: starts and stops controllers, caches, servers and other runnables in order.
 
-Leader election, metrics, fleets and access reviews are imported on first use.
+Leader election, metrics, fleets, fingerprints and access reviews are imported on first use.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from pyctrl.manager._clusters.providers import InMemoryProvider, KubeconfigProvider
     from pyctrl.manager._election.leader_elector import ElectionStatistics, LeaderElector
     from pyctrl.manager._election.options import LeaderElection, OnLoss
+    from pyctrl.manager._fingerprints.config_maps import ConfigMapFingerprints
+    from pyctrl.manager._fingerprints.file import FileFingerprints
+    from pyctrl.manager._fingerprints.store import Fingerprints, MemoryFingerprints
     from pyctrl.manager._permissions.access_review import AccessReview, AccessReviewStatus, review_accesses, whoami
     from pyctrl.manager._permissions.missing import MissingPermission, missing_permissions
     from pyctrl.manager._runnables.restart import Restart, RestartPolicy
@@ -51,8 +54,11 @@ __all__ = [
     "Checks",
     "ClusterProvider",
     "Clusters",
+    "ConfigMapFingerprints",
     "ConnectedCluster",
     "ElectionStatistics",
+    "FileFingerprints",
+    "Fingerprints",
     "Fleet",
     "Group",
     "GroupRunnable",
@@ -68,6 +74,7 @@ __all__ = [
     "Liveness",
     "LoopWatchdog",
     "Manager",
+    "MemoryFingerprints",
     "Metrics",
     "MissingPermission",
     "NeedsPermissions",
@@ -91,6 +98,10 @@ _FILES = {
     "ClusterProvider": "_clusters.fleet",
     "ElectionStatistics": "_election.leader_elector",
     "LeaderElector": "_election.leader_elector",
+    "ConfigMapFingerprints": "_fingerprints.config_maps",
+    "FileFingerprints": "_fingerprints.file",
+    "Fingerprints": "_fingerprints.store",
+    "MemoryFingerprints": "_fingerprints.store",
     "Fleet": "_clusters.fleet",
     "MissingPermission": "_permissions.missing",
     "InMemoryProvider": "_clusters.providers",

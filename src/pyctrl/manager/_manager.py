@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from pyctrl.manager._clusters.fleet import ClusterProvider, Fleet
     from pyctrl.manager._election.leader_elector import LeaderElector
     from pyctrl.manager._election.options import LeaderElection
+    from pyctrl.manager._fingerprints.keeper import FingerprintKeeper
+    from pyctrl.manager._fingerprints.store import Fingerprints
     from pyctrl.manager._runnables.restart import Restart
     from pyctrl.manager._servers.metrics import Metrics
 
@@ -70,6 +72,7 @@ class Manager:
         outside: Outside = Outside.RAISE,
         scheme: Scheme | None = None,
         leader_election: LeaderElection | None = None,
+        fingerprints: Fingerprints | None = None,
         grace_period: timedelta | None = timedelta(seconds=30),
         cache_sync_timeout: timedelta = timedelta(minutes=2),
         on_sync_failure: OnSyncFailure = OnSyncFailure.WAIT,
@@ -95,6 +98,7 @@ class Manager:
             scheme: Python classes by group, version and kind.
             leader_election: lets one of several replicas run the elected runnables. None: this replica runs them at
                 once, without a Lease and without permissions for one, which suits tests, laptops and one-off runs.
+            fingerprints: keeps which requests have converged, so that the next start runs only the others.
             grace_period: the time that stopping may take; None: no limit.
             cache_sync_timeout: how long to wait for the first lists, unless they fail earlier. A controller whose list
                 has not arrived by then keeps waiting. If no list arrives in that time, `run` raises the last error.
@@ -131,6 +135,8 @@ class Manager:
         )
         self._leader_election = leader_election
         self._elector: LeaderElector | None = None
+        self._given_fingerprints = fingerprints
+        self._keeper: FingerprintKeeper | None = None
         #: The health checks; also without a health server.
         self.health: Health = Health(self, liveness)
         #: Logs calls that block the event loop while `run` runs; None without ``blocked_loop_warning``.
@@ -170,7 +176,23 @@ class Manager:
             self.add(home.permissions, group=Group.CACHES)
         if self._leader_election is not None:
             self._elect(live, home.events, self._leader_election)
+        if self._given_fingerprints is not None:
+            self.use_fingerprints(self._given_fingerprints)
         return self
+
+    def use_fingerprints(self, store: Fingerprints) -> None:
+        """Keep which requests have converged, as ``Manager(fingerprints=...)``. Call it before `run`.
+
+        Raises ManagerError if there is a store already, or the manager is not connected.
+        """
+        from pyctrl.manager._fingerprints.keeper import FingerprintKeeper  # here: off by default
+
+        if self._keeper is not None:
+            raise ManagerError("the manager keeps fingerprints already; give it one store")
+        store.connect(self.live_client, self._own_namespace)
+        self._keeper = FingerprintKeeper(store, self.config, self.cache, lambda: self._elector)
+        self._keeper.adopt(*self.controllers)
+        self.add(self._keeper, group=Group.ELECTED)
 
     def _make_metrics(self, address: BindAddress, certificates: str | Path | None) -> Metrics:
         from pyctrl.manager._servers.metrics import Metrics  # here and below: most tests use neither
@@ -286,6 +308,8 @@ class Manager:
         if isinstance(runnable, Controller):
             runnable.on_sync_failure = self._on_sync_failure
             self._registry.adopt(runnable)
+            if self._keeper is not None:
+                self._keeper.adopt(runnable)
 
     # --- several clusters ---
 

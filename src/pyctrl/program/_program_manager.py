@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from pyctrl.api import Key
+from pyctrl.errors import CommandFailed
 from pyctrl.manager import Group, Manager, Preflight, Restart, RunnableLike
 
 if TYPE_CHECKING:
     from pyctrl.client import Config
     from pyctrl.extension_apiserver import ExtensionAPIServer  # most programs have none
-    from pyctrl.manager import LeaderElection
+    from pyctrl.manager import Fingerprints, LeaderElection
     from pyctrl.program._run_options import RunOptions
     from pyctrl.webhook import Service, Url, Webhooks, WebhookServer  # most programs have none
 
@@ -23,6 +24,7 @@ __all__ = [
     "ProgramManager",
     "WebhookOptions",
     "certificate_secret",
+    "fingerprints",
     "leader_election",
     "program_manager",
     "watch_namespaces",
@@ -197,6 +199,7 @@ def program_manager(
         namespaces=watch_namespaces(options),
         preflight=Preflight.STRICT if options.strict_rbac else Preflight.WARN,
         leader_election=leader_election(options, name),
+        fingerprints=fingerprints(options),
         grace_period=options.graceful_shutdown_timeout,
         blocked_loop_warning=options.blocked_loop_warning or None,
         metrics_bind_address=metrics,
@@ -231,6 +234,24 @@ def leader_election(options: RunOptions, name: str) -> LeaderElection | None:
         renew_deadline=options.leader_elect_renew_deadline,
         retry_period=options.leader_elect_retry_period,
     )
+
+
+def fingerprints(options: RunOptions) -> Fingerprints | None:
+    """Return where the fingerprints of converged requests are kept; None: nowhere.
+
+    Raises:
+        CommandFailed: there are two places.
+    """
+    file, config_map = options.fingerprints_file, options.fingerprints_config_map
+    if file is not None and config_map is not None:
+        raise CommandFailed("--fingerprints-file and --fingerprints-config-map contradict each other; leave one out")
+    if file is None and config_map is None:
+        return None
+    from pyctrl.manager import ConfigMapFingerprints, FileFingerprints  # here: off by default
+
+    if file is not None:
+        return FileFingerprints(file, verify_within=options.fingerprints_verify_within)
+    return ConfigMapFingerprints(str(config_map), verify_within=options.fingerprints_verify_within)
 
 
 def webhook_options(options: RunOptions, namespace: str) -> WebhookOptions:

@@ -60,6 +60,18 @@ class RunOptions(Protocol):
         """How long one call may block the event loop before a warning; zero: no warning."""
 
     @property
+    def fingerprints_file(self) -> Path | None:
+        """The file with the fingerprints of converged requests."""
+
+    @property
+    def fingerprints_config_map(self) -> str | None:
+        """The ConfigMap with them, instead of a file."""
+
+    @property
+    def fingerprints_verify_within(self) -> timedelta:
+        """The time within which a request that a start has left out runs."""
+
+    @property
     def leader_elect(self) -> bool:
         """Whether to elect a leader."""
 

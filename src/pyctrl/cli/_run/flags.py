@@ -19,6 +19,7 @@ __all__ = ["NO_RUN_FLAGS", "RunFlags"]
 
 ELECTION = Group("Leader election", sort_key=2)
 SERVERS = Group("Metrics and probes", sort_key=3)
+RESTARTS = Group("Restarts", sort_key=6)
 WEBHOOKS = Group("Webhooks", sort_key=4)
 APISERVER = Group("Extension API server", sort_key=5)
 
@@ -72,6 +73,31 @@ class RunFlags:
             help="How long one call may block the event loop before a warning names it; 0 turns it off.",
         ),
     ] = timedelta(seconds=1)
+    fingerprints_file: Annotated[
+        Path | None,
+        Parameter(
+            group=RESTARTS,
+            metavar="FILE",
+            help="Keep in this file which objects have converged. The next start reconciles only the others.",
+        ),
+    ] = None
+    fingerprints_config_map: Annotated[
+        str | None,
+        Parameter(
+            group=RESTARTS,
+            metavar="NAME",
+            help="The same in a ConfigMap in the namespace of the login, and in more of them if it does not fit.",
+        ),
+    ] = None
+    fingerprints_verify_within: Annotated[
+        timedelta,
+        Parameter(
+            group=RESTARTS,
+            metavar="DURATION",
+            converter=duration,
+            help="Reconcile what a start has left out before this time is over since its last reconcile.",
+        ),
+    ] = timedelta(hours=10)
     leader_elect: Annotated[
         bool,
         Parameter(

@@ -16,7 +16,7 @@ from pyctrl.client._kubernetes_asyncio.responses import CompleteResponse, Stream
 from pyctrl.client._login.config import Config
 from pyctrl.client._transport.connection import transport_for
 from pyctrl.client._transport.leader_gate import check_gates
-from pyctrl.client._transport.rest_client import forbidden_log
+from pyctrl.client._transport.rest_client import forbidden_log, note_live_read
 from pyctrl.client._transport.transport import HttpRequest, Transport
 from pyctrl.errors import Forbidden, from_api_exception
 
@@ -83,6 +83,7 @@ class TransportRESTClient(RESTClientObject):
             self._server, method, url, query_params or (), headers or {}, body, post_params, timeout=total
         )
         check_gates(request)
+        note_live_read(request)
         with mapped_errors():
             if not _preload_content:
                 return await self._stream(request, idle)

@@ -29,7 +29,9 @@ __all__ = [
     "WarningLog",
     "error_from_response",
     "forbidden_log",
+    "live_reads",
     "log_warning",
+    "note_live_read",
 ]
 
 
@@ -105,6 +107,7 @@ class RESTClient:
             TransportError: there was no complete response.
             NotLeading: the request is a write of work that needs leader election, and the lease has expired.
         """
+        note_live_read(request)
         response = await self._send_with_retries(request)
         self._pass_on_warnings(request, response)
         if response.status >= 300 and response.status != NOT_MODIFIED:
@@ -143,6 +146,7 @@ class RESTClient:
 
         Raises as `send` does. Streams are not retried: their readers resume them.
         """
+        note_live_read(request)
         async with self._transport.stream(request, idle_timeout=idle_timeout) as stream:
             self._pass_on_warnings(request, stream)
             if stream.status >= 300:
@@ -197,6 +201,24 @@ def _parse_status(body: bytes, response: HttpResponse | HttpStream) -> Mapping[s
         text = "an HTML page, not an API response" if text else "an empty body"
     return {"message": f"the server answered {response.status}: {text}"}
 
+
+#: A list that collects the requests of this task, and of the tasks that it starts, that read objects from the server;
+#: None to collect none. The code that sets it empties it.
+live_reads: ContextVar[list[str] | None] = ContextVar("pyctrl_live_reads", default=None)
+
+
+def note_live_read(request: HttpRequest) -> None:
+    """Add a request to `live_reads` if it reads objects, not only what the server serves."""
+    if request.method == "GET" and (found := live_reads.get()) is not None and not _is_discovery(request.path):
+        found.append(str(request))
+
+
+def _is_discovery(path: str) -> bool:
+    first, *rest = path.strip("/").split("/")
+    return first in ("openapi", "version") or (first, len(rest)) in _DISCOVERY
+
+
+_DISCOVERY = frozenset({("api", 0), ("api", 1), ("apis", 0), ("apis", 1), ("apis", 2)})
 
 #: A list that collects each Forbidden of this task's requests and of the tasks that it starts; None to collect none.
 #: The code that sets it empties it.

@@ -144,6 +144,10 @@ class KindReads:
             found.update(dict.fromkeys(each.readers))
         return found
 
+    def lists_of(self, record: Record) -> Iterator[ListRead]:
+        """Yield the lists that contain an object."""
+        return self._lists.affected(None, record)
+
     def readers(self) -> Collection[Subscriber]:
         """Return all requests that have read something of the kind, each once."""
         return dict.fromkeys(reader for read in self.reads() for reader in read.readers)

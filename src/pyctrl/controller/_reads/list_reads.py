@@ -26,6 +26,7 @@ class ListRead(ReadTarget, gc=False, eq=False, kw_only=True):
     home: ListReads
     query: ListQuery
     index: Index | None
+    trait: _Trait
 
     @property
     def counts(self) -> ReaderCounts:
@@ -71,8 +72,9 @@ class ListReads:
         """Return the read of a list."""
         read = self._reads.get((query, index))
         if read is None:
-            read = self._reads[query, index] = ListRead(home=self, query=query, index=index)
-            trait = _trait(read)
+            # The trait that the fewest lists have: of app=web, instance=NAME it is the second.
+            trait = min(_traits(query, index), key=lambda each: len(self._by_trait.get(each, ())))
+            read = self._reads[query, index] = ListRead(home=self, query=query, index=index, trait=trait)
             if trait not in self._by_trait:
                 self._by_trait[trait] = {}
                 self._names[trait[:2]] = self._names.get(trait[:2], 0) + 1
@@ -82,7 +84,7 @@ class ListReads:
     def forget(self, read: ListRead) -> None:
         """Forget the read of a list."""
         del self._reads[read.query, read.index]
-        trait = _trait(read)
+        trait = read.trait
         reads = self._by_trait[trait]
         del reads[read]
         if reads:
@@ -115,14 +117,18 @@ class ListReads:
                     yield (kind, name, value)
 
 
-def _trait(read: ListRead) -> _Trait:
-    """Return the trait by which a list is found."""
-    if read.index is not None:
-        return (_INDEX, *read.index)
-    for term in read.query.labels.requirements:
-        if len(term.values) == 1 and term.operator in (LabelOperator.EQUALS, LabelOperator.IN):
-            return (_LABEL, term.key, term.values[0])
-    for field in read.query.fields.requirements:
-        if field.operator in _EQUAL and field.value:  # an absent field equals ""
-            return (_FIELD, field.field, field.value)
-    return (_NAMESPACE, "", read.query.namespace or "")
+def _traits(query: ListQuery, index: Index | None) -> list[_Trait]:
+    """Return the traits by any of which a list is found: the index alone, else labels, fields, or the namespace."""
+    if index is not None:
+        return [(_INDEX, *index)]
+    found = [
+        (_LABEL, term.key, term.values[0])
+        for term in query.labels.requirements
+        if len(term.values) == 1 and term.operator in (LabelOperator.EQUALS, LabelOperator.IN)
+    ]
+    found = found or [
+        (_FIELD, field.field, field.value)
+        for field in query.fields.requirements
+        if field.operator in _EQUAL and field.value  # an absent field equals ""
+    ]
+    return found or [(_NAMESPACE, "", query.namespace or "")]

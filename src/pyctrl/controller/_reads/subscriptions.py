@@ -91,9 +91,12 @@ class Subscriptions:
 
     # --- runs ---
 
-    def begin(self, request: Request) -> RunReads:
-        """Begin a run and return the observer of its reads. Call it only if there are `kinds`."""
-        reader = self._readers.get(request) or Subscriber(request)
+    def begin(self, request: Request, former: object = None) -> RunReads:
+        """Begin a run and return the observer of its reads. Call it only if there are `kinds`.
+
+        A request that has read nothing yet may keep its ``former`` identity as a writer.
+        """
+        reader = self._readers.get(request) or (former if isinstance(former, Subscriber) else Subscriber(request))
         reader.run = run = RunReads(self, reader)
         return run
 
@@ -115,6 +118,18 @@ class Subscriptions:
             reader.also = tuple(read for read in reads if read not in former)
         self._keep(reader)
         run.end()
+
+    def restore(self, request: Request, reads: Collection[ReadTarget]) -> None:
+        """Take what the last run of a request has read before the program was restarted."""
+        reader = Subscriber(request, reads=tuple(reads))
+        for read in reader.reads:
+            read.add(reader)
+        self._keep(reader)
+
+    def all_reads_of(self, request: Request) -> tuple[ReadTarget, ...]:
+        """Return what the last runs of a request have read."""
+        reader = self._readers.get(request)
+        return () if reader is None else (*reader.reads, *reader.also)
 
     def clear(self) -> None:
         """Drop all subscriptions, as when the controller stops."""

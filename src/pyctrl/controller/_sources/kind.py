@@ -73,36 +73,39 @@ class KindSource(Source):
         self.kind: KindLike = kind
         self.gvk: GroupVersionKind = kind_of(kind)
         self._absence = absence
-        self._informer: Informer = client.cache.informer(
+        #: The informer of the kind.
+        self.informer: Informer = client.cache.informer(
             kind, optional=absence is not Absence.FAULT, namespaces=namespaces, names=names
         )
         self._discovery = client.live.discovery
         self._is_elsewhere = is_elsewhere
-        self._is_reconciled = is_reconciled
-        self._handler = handler
+        #: Whether the controller reconciles these objects.
+        self.is_reconciled: bool = is_reconciled
+        #: Maps a change to requests.
+        self.handler: Handler[Any] = handler
         self._predicates: Sequence[Callable[[ObjectChange[Any]], bool]] = tuple(predicates)
 
     async def run(self, queue: RequestSink) -> None:
         """Follow the kind until cancelled."""
-        if isinstance(self._handler, OwnerHandler):
-            await self._handler.learn_scope(self._discovery)
+        if isinstance(self.handler, OwnerHandler):
+            await self.handler.learn_scope(self._discovery)
 
         listener = ChangeListener(partial(self._take, queue))
-        with self._informer.notifying(listener):
+        with self.informer.notifying(listener):
             await listener.run()
 
     async def wait_until_ready(self) -> None:
         """Wait until the objects of the first list are in the queue, or an optional kind turns out not to be served."""
         if self._absence is Absence.IGNORE:
-            await self._informer.wait_until_synced_or_failed()
-            if not self._informer.is_synced:
+            await self.informer.wait_until_synced_or_failed()
+            if not self.informer.is_synced:
                 return
         await self.synced.wait()
 
     @property
     def rbac(self) -> Sequence[Permission]:
         """The permissions to list and watch the kind; not essential to a controller that works without the kind."""
-        permissions = self._informer.rbac
+        permissions = self.informer.rbac
         if self._is_elsewhere:
             permissions = tuple(replace(each, cluster=self.cluster) for each in permissions)
         if self._absence is Absence.IGNORE:
@@ -116,12 +119,12 @@ class KindSource(Source):
 
     def problem(self) -> str | None:
         """Return why the informer is not synced, or no longer up to date."""
-        return None if self._informer.is_synced and self._informer.error is None else self._informer.reason
+        return None if self.informer.is_synced and self.informer.error is None else self.informer.reason
 
     @property
     def is_refused(self) -> bool:
         """Whether the kind may not be listed or watched."""
-        return self._informer.is_refused
+        return self.informer.is_refused
 
     @property
     def is_elsewhere(self) -> bool:
@@ -131,12 +134,12 @@ class KindSource(Source):
     @property
     def is_absent(self) -> bool:
         """Whether the cluster does not serve the kind, or no longer."""
-        return self._informer.is_absent
+        return self.informer.is_absent
 
     @property
     def is_failing(self) -> bool:
         """Whether the last list or watch has failed."""
-        return self._informer.error is not None
+        return self.informer.error is not None
 
     @property
     def absence(self) -> Absence:
@@ -147,14 +150,14 @@ class KindSource(Source):
         """Return whether this process has written the version of the object that the cause names."""
         if (cause.kind, cause.cluster) != (self.gvk, self.cluster):
             return False
-        return self._informer.is_own_write(cause.key, cause.version)
+        return self.informer.is_own_write(cause.key, cause.version)
 
     def state_of(self, cause: ChangeCause) -> bytes | None:
         """Return the JSON of the object of a change, own writes included; None when the cache does not have it."""
         if (cause.kind, cause.cluster) != (self.gvk, self.cluster):
             return None
         try:
-            record = self._informer.find(cause.key)
+            record = self.informer.find(cause.key)
         except CacheError:
             return None
         return None if record is None else record.data
@@ -174,7 +177,7 @@ class KindSource(Source):
         if self._predicates and not all(self._accepts(predicate, object_change) for predicate in self._predicates):
             return None
         try:
-            requests = self._handler(object_change)
+            requests = self.handler(object_change)
         except (Exception, asyncio.CancelledError):
             log.exception(HANDLER_FAILED, extra=self._log_fields(object_change))
             return None
@@ -210,7 +213,7 @@ class KindSource(Source):
         assert current is not None  # a change has a state before or after it
         key = Key(current.namespace, current.name)
         cause = ChangeCause(self.gvk, key, verb, str(current.version), change.is_initial, 1, self.cluster, owner_uids)
-        return priority, cause, verb == "deleted" and self._is_reconciled
+        return priority, cause, verb == "deleted" and self.is_reconciled
 
     async def _add_all(self, change: ObjectChange[Any], requests: Iterable[Request], queue: RequestSink) -> None:
         """Add requests a time slice at a time. A generator that fails loses the rest of them."""

@@ -10,6 +10,7 @@ from pyctrl._time_slices import STEPS, TimeSlice
 from pyctrl.api import KindLike
 from pyctrl.cache import CachedClient, Change, Created, Record, Synced
 from pyctrl.controller._causes import ChangeCause, ReconcileCause, TriggerCause
+from pyctrl.controller._handlers import no_requests
 from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._options import Absence
 from pyctrl.controller._reads.kind_reads import KindReads
@@ -63,7 +64,7 @@ class SubscriptionSource(KindSource):
         super().__init__(
             client,
             kind,
-            _no_requests,
+            no_requests,
             predicates,
             is_elsewhere=is_elsewhere,
             absence=absence,
@@ -71,11 +72,11 @@ class SubscriptionSource(KindSource):
             names=names,
         )
         self._subscriptions = subscriptions
-        self._reads: KindReads = subscriptions.add_kind(self._informer, parts)
+        self._reads: KindReads = subscriptions.add_kind(self.informer, parts)
 
     def forget(self) -> Collection[Subscriber]:
         """Drop the subscriptions to the kind, and return the requests that had them."""
-        return self._subscriptions.remove_kind(self._informer)
+        return self._subscriptions.remove_kind(self.informer)
 
     def enqueue_all(self, queue: RequestSink, readers: Iterable[Subscriber], why: str) -> None:
         """Enqueue requests at `LOW_PRIORITY`, for another reason than a change."""
@@ -175,7 +176,3 @@ def _as_read(cause: ChangeCause) -> ChangeCause:
         owner_uids=cause.owner_uids,  # create loops are recognised by them
         was_read=True,
     )
-
-
-def _no_requests(_change: ObjectChange[Any]) -> list[Any]:
-    return []

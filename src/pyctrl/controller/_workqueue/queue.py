@@ -144,6 +144,29 @@ class Queue:
             self._unschedule(entry, request, _RETRY)
         self.add(request, cause=cause)
 
+    def restore_timer(self, request: Request, after: timedelta, priority: int) -> None:
+        """Run a request again after a delay, as a run before a restart has requested."""
+        now = _now()
+        run = _WaitFor(now + after.total_seconds(), priority, (TimerCause(after),))
+        self._schedule(request, _TIMER, run, now)
+        self._place(request, now)
+
+    def has_work(self, request: Request) -> bool:
+        """Return whether a request is pending or being worked on, except for a timer that is not due."""
+        entry = self._entries.get(request)
+        if entry is None:
+            return False
+        now = _now()
+        return entry.working_since is not None or any(
+            reason != _TIMER or run.due <= now for reason, run in entry.pending_runs.items()
+        )
+
+    def timer_of(self, request: Request) -> tuple[float, int] | None:
+        """Return the seconds until the timer of a request is due, and its priority; None without a timer."""
+        entry = self._entries.get(request)
+        run = None if entry is None else entry.pending_runs.get(_TIMER)
+        return None if run is None else (run.due - _now(), run.priority)
+
     def drop(self, cluster: str) -> list[Request]:
         """Drop the pending requests for objects of a cluster that is gone, and return them.
 

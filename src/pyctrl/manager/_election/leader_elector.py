@@ -140,9 +140,14 @@ class LeaderElector:
             failures=self._lock.failures,
         )
 
+    @property
+    def may_act(self) -> bool:
+        """Whether no other replica can lead by now."""
+        return self._candidate.may_act(current_moment())
+
     def check(self, request: HttpRequest) -> None:
         """Raise NotLeading if another replica may lead by now; see `WriteGate`."""
-        if not self._candidate.may_act(current_moment()):
+        if not self.may_act:
             raise NotLeading(
                 f"{request} was not sent: this replica ({self.identity}) has not renewed the lease {self.key} within "
                 f"{self._options.safe_time.total_seconds():g} s, and another one may lead"

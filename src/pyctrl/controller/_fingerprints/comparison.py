@@ -1,0 +1,294 @@
+"""Comparison of saved fingerprints with the cache, and the fingerprints of the present state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pyctrl import _clock
+from pyctrl._time_slices import TimeSlice
+from pyctrl.api import GroupVersionKind, Key, LabelOperator, LabelRequirement, LabelSelector
+from pyctrl.cache import Informer, ListQuery, field_selector
+from pyctrl.controller._fingerprints.converged import ConvergedRequests
+from pyctrl.controller._fingerprints.digests import list_digest, object_digest, record_digest, to_digest
+from pyctrl.controller._fingerprints.saved import SavedController, SavedRead, SavedRequest
+from pyctrl.controller._reads.kind_reads import ObjectRead
+from pyctrl.controller._reads.list_reads import ListRead
+from pyctrl.controller._reads.reader import ReadTarget, Subscriber
+from pyctrl.controller._reads.run_reads import RunReads
+from pyctrl.controller._request import Request
+from pyctrl.controller._workqueue.queue import Queue
+from pyctrl.errors import SelectorError
+
+__all__ = ["AT_ONCE", "Comparison", "owned_digests", "save"]
+
+AT_ONCE = 16  # objects or requests, which take a millisecond at most, between two looks at the time slice
+
+
+async def owned_digests(requests: ConvergedRequests) -> dict[str, int]:
+    """Return for each owner, by uid, the sum of the digests of the objects that it owns."""
+    sums: dict[str, int] = {}
+    slice_ = TimeSlice.current()
+    for informer in requests.followed.owned:
+        for number, record in enumerate(list(informer.lister.store)):
+            for uid in record.owner_uids:
+                digest = int.from_bytes(record_digest(informer.gvk, record), "big")
+                sums[uid] = sums.get(uid, 0) + digest
+            if not number % AT_ONCE:
+                await slice_.step()
+    return sums
+
+
+class ListDigests:
+    """The digests of many lists, made in one pass over the objects of each kind, which is faster than by list.
+
+    A list of a kind that has changed since the pass is read again.
+    """
+
+    def __init__(self, requests: ConvergedRequests) -> None:
+        self._requests = requests
+        self._sums: dict[ListRead, int] = {}
+        self._changes: dict[Informer, int] = {}  # at the beginning of the pass
+
+    async def add(self, informer: Informer) -> None:
+        """Make a pass over the objects of a kind, in time slices, unless it was made."""
+        if informer in self._changes:
+            return
+        self._changes[informer] = self._requests.changes[informer]
+        slice_ = TimeSlice.current()
+        for kind in self._requests.reads_of_kind(informer):
+            for number, record in enumerate(list(informer.lister.store)):
+                digest = 0
+                for read in kind.lists_of(record):
+                    digest = digest or int.from_bytes(record_digest(informer.gvk, record), "big")
+                    self._sums[read] = self._sums.get(read, 0) + digest
+                if not number % AT_ONCE:
+                    await slice_.step()
+
+    def digest(self, informer: Informer, read: ListRead) -> bytes | None:
+        """Return the digest of a list; None if it cannot be known now."""
+        is_old = self._changes.get(informer) != self._requests.changes[informer]
+        if is_old or informer.lister.overlay.entries or not informer.is_synced:
+            return list_digest(informer, read.query, read.index)
+        return to_digest(self._sums.get(read, 0))
+
+
+class Comparison:
+    """Compares saved fingerprints with the cache. Each read is compared once, unless its kind changes meanwhile.
+
+    Args:
+        requests: knows the kinds, and takes the requests that have converged.
+        saved: the fingerprints.
+        informers: the informers of the cache that exist.
+        owned: what `owned_digests` has returned.
+    """
+
+    def __init__(
+        self,
+        requests: ConvergedRequests,
+        saved: SavedController,
+        informers: Iterable[Informer],
+        owned: dict[str, int],
+    ) -> None:
+        self._requests, self._saved, self._owned = requests, saved, owned
+        known = {str(informer.gvk): informer for informer in informers}
+        self._informers = [known.get(kind) for kind in saved.kinds]
+        self._queries = _Queries(saved.reads)
+        self._lists = ListDigests(requests)
+        self._made: dict[int, ReadTarget] = {}
+        # Reads all lists until `close`, so that none is forgotten meanwhile. Its run never ends and enqueues nothing.
+        self._holder = Subscriber(Request("", ""))
+        self._holder.run = RunReads(requests.subscriptions, self._holder)
+        self._answers: dict[int, tuple[bool, int]] = {}  # with the number of changes of the kind at that time
+        self.by_request: dict[Request, SavedRequest] = {
+            Request(each.namespace, each.name): each for each in saved.requests
+        }
+
+    async def prepare(self) -> None:
+        """Find the digests of all lists."""
+        for place, saved in enumerate(self._saved.reads):
+            if saved.name is None:
+                self._read(place)
+        for kind in {saved.kind for saved in self._saved.reads if saved.name is None}:
+            informer = self._informers[kind]
+            if informer is not None:
+                await self._lists.add(informer)
+
+    def close(self) -> None:
+        """Forget what was read by none of the requests that were restored."""
+        for read in self._made.values():
+            read.remove(self._holder)
+        self._made.clear()
+        self._holder.run = None
+
+    def restore(self, request: Request) -> SavedRequest | None:
+        """Return the fingerprint of a request if it is that of the present state, and restore its subscriptions."""
+        found = self.by_request.get(request)
+        reconciled = self._requests.followed.reconciled
+        if found is None or reconciled is None or (found.due is not None and found.due <= _clock.now().timestamp()):
+            return None
+        own = reconciled.lister.overlay.find(request.key)
+        if own is None or object_digest(reconciled, request.key) != found.digest:
+            return None
+        if to_digest(self._owned.get(own.uid, 0)) != found.owned or not all(map(self._is_same, found.reads)):
+            return None
+        reads = [self._read(place) for place in found.reads]
+        self._requests.restore(request, [read for read in reads if read is not None], found.ran_at)
+        return found
+
+    def _is_same(self, place: int) -> bool:
+        """Return whether what was read is as it was."""
+        saved = self._saved.reads[place]
+        informer = self._informers[saved.kind]
+        if informer is None:
+            return False
+        changes = self._requests.changes[informer]
+        known = self._answers.get(place)
+        if known is not None and known[1] == changes:
+            return known[0]
+        answer = self._digest(informer, place) == saved.digest
+        self._answers[place] = (answer, changes)
+        return answer
+
+    def _read(self, place: int) -> ReadTarget | None:
+        if place in self._made:
+            return self._made[place]
+        saved = self._saved.reads[place]
+        informer = self._informers[saved.kind]
+        if informer is None:
+            return None
+        kind = self._requests.kind(informer)
+        if saved.name is not None:
+            return kind.object(Key(saved.namespace or "", saved.name))
+        try:
+            read = self._made[place] = kind.list(self._queries[place], saved.index)
+        except (SelectorError, ValueError):
+            return None
+        read.add(self._holder)
+        return read
+
+    def _digest(self, informer: Informer, place: int) -> bytes | None:
+        saved = self._saved.reads[place]
+        if saved.name is not None:
+            return object_digest(informer, Key(saved.namespace or "", saved.name))
+        read = self._read(place)
+        return self._lists.digest(informer, read) if isinstance(read, ListRead) else None
+
+
+class _Queries(dict[int, ListQuery]):
+    """The queries of saved lists, by their places. Lists share the requirements that they have in common."""
+
+    def __init__(self, reads: Sequence[SavedRead]) -> None:
+        super().__init__()
+        self._reads = reads
+        self._requirements: dict[tuple[str, str, tuple[str, ...]], LabelRequirement] = {}
+
+    def __missing__(self, place: int) -> ListQuery:
+        saved = self._reads[place]
+        labels = LabelSelector(tuple(self._requirement(each) for each in saved.labels))
+        query = ListQuery(namespace=saved.namespace, labels=labels, fields=field_selector(saved.fields))
+        self[place] = query
+        return query
+
+    def _requirement(self, saved: tuple[str, str, tuple[str, ...]]) -> LabelRequirement:
+        known = self._requirements.get(saved)
+        if known is None:
+            key, operator, values = saved
+            known = self._requirements[saved] = LabelRequirement(key, LabelOperator(operator), values)
+        return known
+
+
+async def save(requests: ConvergedRequests, queue: Queue) -> SavedController:
+    """Return the fingerprints of the requests that have converged and are not pending.
+
+    It works in time slices. A request that runs meanwhile, or no longer converges, has no fingerprint: its parts would
+    be of different times.
+    """
+    candidates = dict(requests.requests)
+    owned = await owned_digests(requests)
+    lists = ListDigests(requests)
+    for informer in requests.informers:
+        await lists.add(informer)
+    slice_, table = TimeSlice.current(), _ReadTable(lists)
+    found: dict[Request, SavedRequest] = {}
+    for number, (request, converged) in enumerate(candidates.items()):
+        if not number % AT_ONCE:
+            await slice_.step()
+        if requests.requests.get(request) is converged and not queue.has_work(request):
+            saved = _fingerprint(requests, request, converged.ran_at, queue, table, owned)
+            if saved is not None:
+                found[request] = saved
+    # no await from here on
+    whole = [
+        saved
+        for request, saved in found.items()
+        if requests.requests.get(request) is candidates[request] and not queue.has_work(request)
+    ]
+    return SavedController(requests.followed.described, tuple(table.kinds), tuple(table.reads), tuple(whole))
+
+
+def _fingerprint(
+    requests: ConvergedRequests,
+    request: Request,
+    ran_at: float,
+    queue: Queue,
+    table: _ReadTable,
+    owned: dict[str, int],
+) -> SavedRequest | None:
+    reconciled = requests.followed.reconciled
+    assert reconciled is not None  # else the controller has no fingerprints
+    digest = object_digest(reconciled, request.key)
+    own = reconciled.lister.overlay.find(request.key)
+    if not digest or own is None:
+        return None
+    places = [table.place_of(read) for read in requests.reads_of(request)]
+    timer = queue.timer_of(request)
+    if None in places or (timer is not None and timer[0] == float("inf")):
+        return None
+    return SavedRequest(
+        namespace=request.namespace,
+        name=request.name,
+        digest=digest,
+        owned=to_digest(owned.get(own.uid, 0)),
+        ran_at=int(ran_at),
+        reads=tuple(place for place in places if place is not None),
+        due=None if timer is None else _clock.now().timestamp() + timer[0],
+        priority=0 if timer is None else timer[1],
+    )
+
+
+class _ReadTable:
+    """The reads of all requests, each once."""
+
+    def __init__(self, lists: ListDigests) -> None:
+        self._lists = lists
+        self.kinds: dict[str, int] = {}
+        self.reads: list[SavedRead] = []
+        self._places: dict[ReadTarget, int | None] = {}
+
+    def place_of(self, read: ReadTarget) -> int | None:
+        """Return the place of a read in the table; None if its digest cannot be known now."""
+        if read not in self._places:
+            saved = self._saved(read)
+            self._places[read] = None if saved is None else len(self.reads)
+            if saved is not None:
+                self.reads.append(saved)
+        return self._places[read]
+
+    def _saved(self, read: ReadTarget) -> SavedRead | None:
+        match read:
+            case ObjectRead():
+                informer, key = read.home.informer, Key(read.namespace, read.name)
+                digest = object_digest(informer, key)
+                return None if digest is None else SavedRead(self._kind(informer.gvk), key.namespace, key.name, digest)
+            case ListRead(query=query, index=index):
+                informer = read.home.informer
+                digest = self._lists.digest(informer, read)
+                if digest is None:
+                    return None
+                kind = self._kind(informer.gvk)
+                labels = tuple((each.key, str(each.operator), each.values) for each in query.labels.requirements)
+                return SavedRead(kind, query.namespace, None, digest, labels, str(query.fields), index)
+        return None
+
+    def _kind(self, gvk: GroupVersionKind) -> int:
+        return self.kinds.setdefault(str(gvk), len(self.kinds))

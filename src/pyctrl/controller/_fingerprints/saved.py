@@ -1,0 +1,72 @@
+"""The saved form of a controller's fingerprints."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from pyctrl.errors import DecodeError
+
+__all__ = ["SavedController", "SavedRead", "SavedRequest", "decode_saved", "encode_saved"]
+
+
+class SavedRead(Struct, array_like=True, frozen=True):
+    """Something that requests have read, with its digest: an object or, without a name, a list."""
+
+    kind: int  # the place of its kind in `SavedController.kinds`
+    namespace: str | None
+    name: str | None
+    digest: bytes
+    labels: tuple[tuple[str, str, tuple[str, ...]], ...] = ()  # key, operator, values: text would have to be parsed
+    fields: str = ""
+    index: tuple[str, str] | None = None
+
+
+class SavedRequest(Struct, array_like=True, frozen=True):
+    """The fingerprint of a request.
+
+    Attributes:
+        namespace: the namespace of its object.
+        name: the name of its object.
+        digest: the digest of its object.
+        owned: the digest of the objects that its object owns.
+        ran_at: the wall time of its last run, in seconds since the epoch.
+        reads: what that run has read: places in `SavedController.reads`.
+        due: the wall time at which it is to run again, as that run has requested; None: it has not.
+        priority: the priority of that next run.
+    """
+
+    namespace: str
+    name: str
+    digest: bytes
+    owned: bytes
+    ran_at: int
+    reads: tuple[int, ...]
+    due: float | None = None
+    priority: int = 0
+
+
+class SavedController(Struct, array_like=True, frozen=True):
+    """The fingerprints of a controller. ``follows`` says which kinds it follows and how: others count as unknown."""
+
+    follows: tuple[str, ...]
+    kinds: tuple[str, ...]
+    reads: tuple[SavedRead, ...]
+    requests: tuple[SavedRequest, ...]
+
+
+_decoder = msgspec.msgpack.Decoder(SavedController)
+_encoder = msgspec.msgpack.Encoder()
+
+
+def encode_saved(saved: SavedController) -> bytes:
+    """Return the bytes of fingerprints."""
+    return _encoder.encode(saved)
+
+
+def decode_saved(data: bytes) -> SavedController:
+    """Return the fingerprints of `encode_saved`. Raises DecodeError."""
+    try:
+        return _decoder.decode(data)
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise DecodeError(f"the fingerprints of a controller cannot be decoded: {error}") from error
