@@ -48,13 +48,15 @@ class TrackedRun:
     __slots__ = ("_of", "doubt", "inner", "is_over", "live", "meanwhile", "reader", "reads", "request")
 
     def __init__(self, of: ConvergedRequests, request: Request, inner: ReadObserver) -> None:
-        self._of, self.request, self.inner = of, request, inner
-        self.reader = Subscriber(request)
+        self._of = of
+        self.request: Request = request
+        self.inner: ReadObserver = inner
+        self.reader: Subscriber = Subscriber(request)
         self.reads: dict[ReadTarget, None] = {}
-        self.doubt = ""
+        self.doubt: str = ""
         self.live: list[str] = []
         self.meanwhile: list[ChangeMeanwhile] = []
-        self.is_over = False
+        self.is_over: bool = False
 
     @property
     def writer(self) -> object:
