@@ -1,4 +1,4 @@
-"""Comparison of saved fingerprints with the cache, and the fingerprints of the present state."""
+"""SavedComparison of saved fingerprints with the cache, and the fingerprints of the present state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyctrl.controller._request import Request
 from pyctrl.controller._workqueue.queue import Queue
 from pyctrl.errors import SelectorError
 
-__all__ = ["AT_ONCE", "Comparison", "owned_digests", "save"]
+__all__ = ["AT_ONCE", "SavedComparison", "owned_digests", "save"]
 
 AT_ONCE = 16  # objects or requests, which take a millisecond at most, between two looks at the time slice
 
@@ -72,7 +72,7 @@ class ListDigests:
         return to_digest(self._sums.get(read, 0))
 
 
-class Comparison:
+class SavedComparison:
     """Compares saved fingerprints with the cache. Each read is compared once, unless its kind changes meanwhile.
 
     Args:

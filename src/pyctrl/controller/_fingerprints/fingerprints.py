@@ -13,7 +13,7 @@ from pyctrl import _clock
 from pyctrl._time_slices import TimeSlice
 from pyctrl.cache import Informer
 from pyctrl.controller._causes import TriggerCause
-from pyctrl.controller._fingerprints.comparison import AT_ONCE, Comparison, owned_digests, save
+from pyctrl.controller._fingerprints.comparison import AT_ONCE, SavedComparison, owned_digests, save
 from pyctrl.controller._fingerprints.converged import ConvergedRequests
 from pyctrl.controller._fingerprints.followed import FollowedKinds
 from pyctrl.controller._fingerprints.held_requests import HeldRequests
@@ -119,13 +119,13 @@ class ControllerFingerprints:
         facts = {"controller": self.name, "unchanged": self.skipped, "enqueued": self.enqueued}
         log.info("Compared fingerprints", extra=facts)
 
-    async def _comparison(self) -> Comparison | None:
+    async def _comparison(self) -> SavedComparison | None:
         data = await self._keeping.load(self.name)
         saved = None if data is None else self._decode(data)
         if saved is None:
             return None
         owned = await owned_digests(self.requests)
-        comparison = Comparison(self.requests, saved, self._keeping.informers(), owned)
+        comparison = SavedComparison(self.requests, saved, self._keeping.informers(), owned)
         await comparison.prepare()
         return comparison
 

@@ -40,7 +40,7 @@ class TrackedRun:
         inner: the observer of the subscriptions.
         reader: the request as the reader of what the subscriptions do not have.
         reads: these reads.
-        doubt: why nobody can know whether the run has converged; "" if it may have.
+        doubt: why it cannot be known whether the run has converged; "" if it may have.
         live: the requests that the run has sent to read from the server.
         meanwhile: the changes that came during the run.
     """

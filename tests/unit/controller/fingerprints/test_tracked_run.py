@@ -1,4 +1,4 @@
-"""A run of which nobody can know what it has seen has no fingerprint."""
+"""A run of which it cannot be known what it has seen has no fingerprint."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ async def read_undeclared(noter: Noter, request: Request) -> None:
         await noter.client.find(Service, Key("default", "x"))
 
 
+@pytest.mark.filterwarnings("ignore:controller .* reads Service")  # which is what the test is about
 @pytest.mark.parametrize("run", [read_live, read_undeclared], ids=["live", "undeclared"])
 async def test_a_run_with_doubtful_reads_has_no_fingerprint(run: Any) -> None:
-    """A run that reads from the server, or a kind that nobody follows, runs at each start."""
+    """A run that reads from the server, or a kind that the controller does not follow, runs at each start."""
     program = Program(MemoryFingerprints(verify_within=LONG), run)
     await filled(program, web="x")
     assert await runs_after_restart(program) == ["web"]
