@@ -42,7 +42,9 @@ class ConfigMapFingerprints(Fingerprints):
     Args:
         name: the name of the first ConfigMap; others have a suffix.
         namespace: the namespace; by default the operator's own.
-        verify_within, interval, code: as for `Fingerprints`.
+        verify_within: as for `Fingerprints`.
+        interval: as for `Fingerprints`.
+        code: as for `Fingerprints`.
 
     Raises:
         ManagerError: the name is not a valid name of an object.
