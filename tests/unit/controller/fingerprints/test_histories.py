@@ -14,7 +14,7 @@ from pyctrl.api import Key, is_deleting
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, Config, MergePatch
 from pyctrl.controller import Request, generation_changed
-from pyctrl.errors import NotFound
+from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.manager import MemoryFingerprints
 from pyctrl.testing import run_virtual
@@ -134,12 +134,16 @@ def state_of(own: ConfigMap, named: Secret | None, listed: Any) -> object:
 
 
 async def put(client: Client, made: ConfigMap | Secret) -> None:
+    """Create or replace an object, again after the program has changed it in between."""
     found = await client.find(type(made), made.key)
     if found is None:
         await client.create(made)
         return
     made.metadata.resource_version = found.metadata.resource_version
-    await client.update(made)
+    try:
+        await client.update(made)
+    except Conflict:
+        await put(client, made)
 
 
 async def gone(client: Client, kind: Any, name: str) -> None:
