@@ -120,7 +120,8 @@ class ReconcileHandler:
         self.hot_loops: HotLoops = HotLoops(name, state_of)
         #: Observes what each run reads.
         self.runs: RunObservers = Subscriptions(name) if subscriptions is None else subscriptions
-        self._undeclared = self.runs.undeclared
+        # Reads of pyctrl's own controllers are not reported: each would walk the stack to find that out.
+        self._undeclared = None if type(reconciler).__module__.startswith("pyctrl.") else self.runs.undeclared
         self._stale_owners = stale_owners
         self._suspects: Mapping[Request, object] = {} if stale_owners is None else stale_owners.suspects
         self._counts = _Counts()

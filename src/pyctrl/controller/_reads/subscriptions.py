@@ -156,8 +156,7 @@ class Subscriptions:
 
     def reads_of(self, request: Request) -> tuple[ReadView, ...]:
         """Return what the last runs of a request have read, in the order of the reads."""
-        reader = self._readers.get(request)
-        return () if reader is None else tuple(read.view() for read in (*reader.reads, *reader.also))
+        return tuple(read.view() for read in self.all_reads_of(request))
 
     def readers_of(self, kind: Kind[Any], key: Key, *, cluster: str = "") -> tuple[Request, ...]:
         """Return the requests that a change of an object would enqueue."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterable
 from datetime import timedelta
 from typing import Any
 
+from msgspec.structs import replace
+
 from pyctrl._time_slices import STEPS, TimeSlice
 from pyctrl.api import KindLike
 from pyctrl.cache import CachedClient, Change, Created, Record, Synced
@@ -100,7 +102,7 @@ class SubscriptionSource(KindSource):
         if len(readers) > MAX_AT_ONCE:
             priority = LOW_PRIORITY
         record = object_change.current if change.was_seen else None
-        enqueuing = _Enqueuing(self._reads, list(readers), queue, _as_read(cause), priority, record)
+        enqueuing = _Enqueuing(self._reads, list(readers), queue, replace(cause, was_read=True), priority, record)
         return self._enqueue(enqueuing)
 
     def _enqueue(self, enqueuing: _Enqueuing) -> PendingChange | None:
@@ -164,15 +166,3 @@ class _Enqueuing:
         after = timedelta(seconds=(number - MAX_AT_ONCE) / STORM_RATE) if number > MAX_AT_ONCE else None
         self._reads.enqueued += 1
         self._queue.add(reader.request, priority=self._priority, after=after, cause=self._cause)
-
-
-def _as_read(cause: ChangeCause) -> ChangeCause:
-    return ChangeCause(
-        cause.kind,
-        cause.key,
-        cause.change,
-        cause.version,
-        cluster=cause.cluster,
-        owner_uids=cause.owner_uids,  # create loops are recognised by them
-        was_read=True,
-    )

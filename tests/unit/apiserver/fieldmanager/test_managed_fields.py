@@ -231,7 +231,7 @@ def test_an_update_loses_the_managers_of_a_removed_version(ask: Asker) -> None:
 
 
 def test_an_update_with_an_empty_list_of_managed_fields_removes_them(ask: Asker) -> None:
-    """A client that sends an empty list gets an object that nobody manages, as with a list of an empty entry."""
+    """A client that sends an empty list gets an object without managers, as with a list of an empty entry."""
     ask.make("a", data={"k": "1"})
     code, put = ask("PUT", f"{CONFIGMAPS}/a", _config({"k": "2"}, managedFields=[]))
     assert (code, "managedFields" in put["metadata"]) == (200, False)

@@ -25,7 +25,7 @@ async def test_a_change_affects_the_readers_of_its_object_only() -> None:
 
 
 async def test_a_resync_is_no_change() -> None:
-    """The same version again affects nobody."""
+    """The same version again affects no request."""
     async with running_informer(Secret) as informer:
         reads, (a,) = KindReads(informer), readers("a")
         reads.object(DB).add(a)
