@@ -580,7 +580,7 @@ class IndexMissing(CacheError):
 
 
 class SelectorError(PyctrlError, ValueError):
-    """Raised when a label or field selector does not parse."""
+    """Raised when a label, field or shard selector does not parse."""
 
 
 class QuantityError(PyctrlError, ValueError):

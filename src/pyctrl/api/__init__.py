@@ -75,6 +75,15 @@ if TYPE_CHECKING:
         LabelRequirement,
         LabelSelector,
     )
+    from pyctrl.api._selectors.shard_selector import (
+        HASH_SPACE,
+        ShardField,
+        ShardRange,
+        ShardSelector,
+        hash_field,
+        merge_ranges,
+        subtract_ranges,
+    )
     from pyctrl.api._status import Status, StatusCause, StatusDetails
     from pyctrl.api._times import format_micro_time, format_time, now
     from pyctrl.api._unstructured import Object, Unstructured
@@ -83,6 +92,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AGE",
+    "HASH_SPACE",
     "Access",
     "AccessRule",
     "AtLeastOneOf",
@@ -139,6 +149,9 @@ __all__ = [
     "Schemaless",
     "Scheme",
     "ServerDefault",
+    "ShardField",
+    "ShardRange",
+    "ShardSelector",
     "Status",
     "StatusCause",
     "StatusDetails",
@@ -157,6 +170,7 @@ __all__ = [
     "format_time",
     "has_finalizer",
     "has_owner_reference",
+    "hash_field",
     "is_condition_false",
     "is_condition_true",
     "is_controlled_by",
@@ -168,6 +182,7 @@ __all__ = [
     "kind_of",
     "merge_patch_apply",
     "merge_patch_diff",
+    "merge_ranges",
     "missing_rules",
     "model_diff",
     "now",
@@ -182,6 +197,7 @@ __all__ = [
     "set_controller_reference",
     "set_owner_reference",
     "shown_wire",
+    "subtract_ranges",
 ]
 
 # The names of each file. Using a name imports its file and that file's own imports only.
@@ -220,6 +236,9 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "_scheme": ("Kind", "KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"),
     "_secrets": ("redacted", "shown_wire"),
     "_selectors.selectors": ("FieldRequirement", "FieldSelector", "LabelOperator", "LabelRequirement", "LabelSelector"),
+    "_selectors.shard_selector": (
+        *("HASH_SPACE", "ShardField", "ShardRange", "ShardSelector", "hash_field", "merge_ranges", "subtract_ranges"),
+    ),
     "_status": ("Status", "StatusCause", "StatusDetails"),
     "_times": ("format_micro_time", "format_time", "now"),
     "_unstructured": ("Object", "Unstructured"),
