@@ -33,6 +33,7 @@ class Case:
     ignore: frozenset[str]
     steps: Sequence[JSON]
     has_controllers: bool = True  # whether a cluster's controllers run with the server
+    features: tuple[str, ...] = ()  # the alpha features that are enabled
 
 
 def cases() -> list[Case]:
@@ -49,6 +50,7 @@ def _read(path: Path) -> Case:
         ignore=frozenset(case.get("ignore", ())),
         steps=case["steps"],
         has_controllers=case.get("controllers", True),
+        features=tuple(case.get("features", ())),
     )
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from random import Random
+from typing import cast
 
 import pytest
 
-from pyctrl.apiserver import ApiServer, User
+from pyctrl.apiserver import ApiServer, FeatureGate, User
 from pyctrl.cluster import Cluster
 from tests.conformance._recording import Case, cases, comparable, differences, setup_failures
 from tests.conformance._replay import Replay
@@ -35,7 +36,8 @@ DIFFERENT: dict[str, set[str]] = {
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 async def test_answers_match_the_recording(case: Case) -> None:
     """Every step not listed in DIFFERENT has the recorded code and body."""
-    server = ApiServer(random=Random(case.name), tokens=USERS)
+    gates = cast("dict[FeatureGate, bool]", dict.fromkeys(case.features, True))
+    server = ApiServer(random=Random(case.name), tokens=USERS, feature_gates=gates)
     cluster = Cluster(server=server, token="admin-token", kubelet=False, random=Random(1))
     async with cluster if case.has_controllers else nullcontext():
         replay = Replay(server, case)

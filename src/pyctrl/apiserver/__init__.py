@@ -27,6 +27,7 @@ from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuth
 from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
 from pyctrl.apiserver._extension.registry import ExtensionResourceRegistry
 from pyctrl.apiserver._extension.subresource_functions import SubresourceFunctions
+from pyctrl.apiserver._feature_gates import FeatureGate, enabled_features, is_feature_gate, parse_feature_gates
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.audit_policy import AuditLevel, AuditPolicy
 from pyctrl.apiserver._http.server import serve, serve_kubelet
@@ -82,6 +83,7 @@ __all__ = [
     "EndpointServiceResolver",
     "ExecHandler",
     "ExtensionResourceRegistry",
+    "FeatureGate",
     "HeartbeatWriter",
     "Heartbeats",
     "HttpsCaller",
@@ -120,7 +122,10 @@ __all__ = [
     "WebhookRequest",
     "WebhookResponse",
     "WebhookUnreachable",
+    "enabled_features",
     "enabled_plugins",
+    "is_feature_gate",
+    "parse_feature_gates",
     "read_documents",
     "read_token_file",
     "read_yaml_nodes",

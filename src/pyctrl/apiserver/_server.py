@@ -45,6 +45,7 @@ from pyctrl.apiserver._errors import (
     resource_not_served,
     unknown_error,
 )
+from pyctrl.apiserver._feature_gates import FeatureGate, enabled_features
 from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.headers import first_values, with_warnings
@@ -117,10 +118,11 @@ class ApiServer:
         anonymous_auth: Whether requests without credentials are made by `system:anonymous`; otherwise they get 401.
         backend: Keeps the objects, their history, and the keys that sign tokens over restarts, such as a
             `SQLiteBackend`. The server does not close it. Use another `random` in each run: uids come from it.
+        feature_gates: Features to enable that are alpha in 1.36, by kube-apiserver's names.
 
     Raises:
-        ValueError: An admission plugin does not exist, is not implemented or needs a configuration, or the
-            authorization modes do not fit the webhooks.
+        ValueError: An admission plugin does not exist, is not implemented or needs a configuration, the authorization
+            modes do not fit the webhooks, or a feature gate does not exist.
         StorageError: The backend cannot be read or written.
     """
 
@@ -148,6 +150,7 @@ class ApiServer:
         always_allow_paths: Collection[str] = (),
         anonymous_auth: bool = True,
         backend: Backend | None = None,
+        feature_gates: Mapping[FeatureGate, bool] | None = None,
     ) -> None:
         self.storage: Storage = Storage(history=history, backend=backend)
         self.registry: ServedResources = ResourceRegistry() if registry is None else registry
@@ -174,7 +177,10 @@ class ApiServer:
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
         authorizer, escalation = access.authorizer, access.escalation
-        rest = RESTStorage(self.storage, self.registry, random, admission, authorizer, escalation, conversions)
+        features = enabled_features(feature_gates or {})
+        rest = RESTStorage(
+            self.storage, self.registry, random, admission, authorizer, escalation, conversions, features
+        )
         #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
         self.kubelets: dict[str, KubeletServer] = {}
         self._router = Router(rest, access, self.kubelets)

@@ -46,6 +46,7 @@ from pyctrl.cel._errors import COST_LIMIT_EXCEEDED, NO_OVERLOAD, CompileFailed, 
 from pyctrl.cel._library.authorizer import AuthorizerAttributes, AuthorizerDecision, AuthorizerValue, ResourceCheck
 from pyctrl.cel._parser import NOT_INSTALLED, has_library
 from pyctrl.cel._patch_types import JSON_PATCH, OBJECT, go_formats, object_value_json, type_name_problems, value_json
+from pyctrl.cel._shard_selectors import parse_shard_selector
 from pyctrl.cel._types import BOOL, DYN, INT, NULL, STRING, Type, list_of, map_of, optional_of
 from pyctrl.cel._values import NONE, ObjectValue, Optional
 
@@ -91,6 +92,7 @@ __all__ = [
     "object_type",
     "object_value_json",
     "optional_of",
+    "parse_shard_selector",
     "policy_variables",
     "schema_decl_type",
     "type_checking_variables",

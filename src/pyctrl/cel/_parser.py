@@ -12,7 +12,7 @@ from pyctrl.cel._errors import CompileFailed, Issue, compile_failed
 from pyctrl.cel._expressions import Constant, Expression, MapLiteral, Select, walk
 from pyctrl.cel._macros import expand
 
-__all__ = ["NOT_INSTALLED", "has_library", "parse"]
+__all__ = ["NOT_INSTALLED", "has_library", "parse", "parse_tree"]
 
 
 LIBRARY: Final = "cel_expr_python"
@@ -44,14 +44,8 @@ def parse(text: str) -> Expression:
     Raises:
         CompileFailed: It does not parse.
     """
-    try:
-        tree = _library().compile(text, disable_check=True).serialize()
-    except RuntimeError as error:
-        raise CompileFailed(_as_go(str(error), text)) from error
-    from pyctrl.cel._syntax_tree import read_tree  # lazy: only programs with expressions need the protobuf decoder
-
     issues: list[Issue] = []
-    found = expand(read_tree(tree), issues)
+    found = expand(parse_tree(text), issues)
     issues += [
         Issue(each.at, "invalid double literal")
         for each in walk(found)
@@ -61,6 +55,17 @@ def parse(text: str) -> Expression:
     if issues:
         raise compile_failed(issues, text)
     return found
+
+
+def parse_tree(text: str) -> Expression:
+    """Parse an expression, with the macros that cel-cpp expands. Raises CompileFailed."""
+    try:
+        tree = _library().compile(text, disable_check=True).serialize()
+    except RuntimeError as error:
+        raise CompileFailed(_as_go(str(error), text)) from error
+    from pyctrl.cel._syntax_tree import read_tree  # lazy: only programs with expressions need the protobuf decoder
+
+    return read_tree(tree)
 
 
 def _names_of_fields(expression: Expression, text: str) -> Iterator[int]:

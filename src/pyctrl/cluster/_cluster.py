@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from random import Random
@@ -17,6 +17,7 @@ from pyctrl.apiserver import (
     ApiServer,
     CertificateAuthority,
     ClusterAuthenticationInfo,
+    FeatureGate,
     RequestHeaderInfo,
     User,
     serve,
@@ -74,7 +75,9 @@ class Cluster:
             user may do everything. `config` is an administrator's; `config_for` and `config_for_account` are not.
         enable_admission_plugins: admission plugins to enable that are off by default; see `ApiServer`.
         disable_admission_plugins: admission plugins to disable that are on by default.
-        server: the `ApiServer` to use, for example one with users. It also decides about RBAC and admission plugins.
+        feature_gates: alpha features to enable; see `ApiServer`.
+        server: the `ApiServer` to use, for example one with users. It also decides about RBAC, admission plugins and
+            features.
         token: the bearer token of `config`; by default that of a built-in administrator.
         authority: the CA of the serving certificates under TLS; pods trust it as their root CA. By default `serve`
             creates one.
@@ -91,6 +94,7 @@ class Cluster:
         rbac: bool = False,
         enable_admission_plugins: Collection[AdmissionPluginName] = (),
         disable_admission_plugins: Collection[AdmissionPluginName] = (),
+        feature_gates: Mapping[FeatureGate, bool] | None = None,
         server: ApiServer | None = None,
         token: str | None = None,
         authority: CertificateAuthority | None = None,
@@ -102,6 +106,7 @@ class Cluster:
             authorization=mode,
             enable_admission_plugins=enable_admission_plugins,
             disable_admission_plugins=disable_admission_plugins,
+            feature_gates=feature_gates,
         )
         #: The client configuration for this process; pass it to a `Manager` or to `Client.connect`.
         self.config: Config = Config.in_process(self.server, token=token or self.server.issue_token(ADMIN))

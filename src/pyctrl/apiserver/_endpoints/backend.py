@@ -45,7 +45,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class RESTStorage:
-    """Storage, served resources, admission, authorization and randomness of one server."""
+    """Storage, served resources, admission, authorization, randomness and enabled features of one server."""
 
     storage: Storage
     registry: ServedResources
@@ -54,6 +54,7 @@ class RESTStorage:
     authorizer: Authorizer
     escalation: EscalationCheck | None  # None without RBAC
     conversions: ObjectConverter
+    features: frozenset[str] = frozenset()
 
     def collection(self, resource: ResourceType) -> Collection:
         """Return the collection of a resource, which all its versions share."""

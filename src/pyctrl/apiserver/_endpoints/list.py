@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pyctrl.api import ShardSelector
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.list_selectors import SelectionPredicate, read_selection
 from pyctrl.apiserver._endpoints.response_writers import (
@@ -45,7 +46,8 @@ class ListResult:
     items: list[StoredObject]
     version: int  # 0: the storage of the resource has no versions
     next_token: str = ""
-    remaining: int | None = None  # None with selectors, as in kube-apiserver
+    remaining: int | None = None  # None with selectors of labels or fields, as in kube-apiserver
+    shards: ShardSelector | None = None  # the selector that was applied
 
 
 class ListHandler:
@@ -60,7 +62,7 @@ class ListHandler:
 
     def select(self, request: ResourceRequest, options: ListOptions) -> ListResult:
         """Return the selected objects, one page of them."""
-        selection = read_selection(request, options)
+        selection = read_selection(request, options, self._backend.features)
         collection = self._backend.collection(request.resource)
         token = self._start(options)
         version = self._backend.storage.version if token is None or token.version == INCONSISTENT else token.version
@@ -98,6 +100,8 @@ class ListHandler:
             metadata["continue"] = selected.next_token
         if selected.remaining is not None:
             metadata["remainingItemCount"] = selected.remaining
+        if selected.shards is not None and not resource.is_custom and form.shape is Representation.WHOLE:
+            metadata["shardInfo"] = {"selector": str(selected.shards)}  # other lists have no field for it upstream
         if form.shape is Representation.TABLE:
             return bytes_response(encode_table(resource, selected.items, form, metadata), form)
         return bytes_response(_encode_list(selected.items, resource, form, metadata), form)
@@ -123,10 +127,15 @@ def _page(
     items: list[StoredObject] = []
     for stored in objects[start:] if start else objects:
         if limit and len(items) == limit:
-            return ListResult(items=items, version=version, next_token=_token(version, items[-1], selection.namespace))
+            # The count of kube-apiserver does not consider the shard selector.
+            remaining = None if selection.has_attributes else len(objects) - start - limit
+            token = _token(version, items[-1], selection.namespace)
+            return ListResult(
+                items=items, version=version, next_token=token, remaining=remaining, shards=selection.shards
+            )
         if selection.matches_selectors(stored, resource):
             items.append(stored)
-    return ListResult(items=items, version=version)
+    return ListResult(items=items, version=version, shards=selection.shards)
 
 
 def _unfiltered_page(objects: list[StoredObject], start: int, version: int, namespace: str, limit: int) -> ListResult:

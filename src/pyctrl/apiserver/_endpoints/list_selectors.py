@@ -1,14 +1,16 @@
-"""Label and field selectors of list, watch and deletecollection, with apimachinery's error messages."""
+"""Label, field and shard selectors of list, watch and deletecollection, with apimachinery's error messages."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pyctrl._validation import names
-from pyctrl.api import FieldSelector, LabelSelector
-from pyctrl.apiserver._errors import StatusError, bad_request, invalid_value
+from pyctrl.api import FieldSelector, LabelSelector, ShardSelector
+from pyctrl.apiserver._errors import StatusError, bad_request, invalid_value, unknown_error
 from pyctrl.apiserver._request.options import ListOptions
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._storage.storage import StoredObject
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SelectionPredicate", "label_selector_problem", "read_selection"]
 
+_UID = "object.metadata.uid"  # the other field of shard selectors is the namespace
 _EVERY_KIND = ("metadata.name", "metadata.namespace")  # field labels that every kind supports
 
 
@@ -29,6 +32,7 @@ class SelectionPredicate:
     namespace: str = ""
     labels: LabelSelector = field(default_factory=LabelSelector.everything)
     fields: FieldSelector = field(default_factory=FieldSelector.everything)
+    shards: ShardSelector | None = None
 
     def matches(self, stored: StoredObject, resource: ResourceType) -> bool:
         """Return whether an object is selected."""
@@ -38,15 +42,29 @@ class SelectionPredicate:
 
     def matches_selectors(self, stored: StoredObject, resource: ResourceType) -> bool:
         """Return whether the selectors match an object that is known to be in the namespace."""
+        if self.shards is not None and not self.matches_shard(stored):
+            return False
         if self.labels.requirements and not self.labels.matches(stored.labels):
             return False
         if not self.fields.requirements:
             return True
         return self.fields.matches(lambda name: _field_of(stored, resource, name))
 
+    def matches_shard(self, stored: StoredObject) -> bool:
+        """Return whether the hash of an object is selected; it is the same for all states of the object."""
+        shards = self.shards
+        if shards is None:
+            return True
+        return shards.contains(stored.uid_hash) if shards.field == _UID else shards.matches(stored.namespace)
+
     @property
     def is_filtering(self) -> bool:
         """Whether there is a selector besides the namespace."""
+        return bool(self.has_attributes or self.shards)
+
+    @property
+    def has_attributes(self) -> bool:
+        """Whether there is a selector of labels or fields; then the number of remaining items is unknown."""
         return bool(self.labels.requirements or self.fields.requirements)
 
 
@@ -59,18 +77,40 @@ def _field_of(stored: StoredObject, resource: ResourceType, name: str) -> str | 
     return stored.fields(resource).get(name)
 
 
-def read_selection(request: ResourceRequest, options: ListOptions) -> SelectionPredicate:
+def read_selection(
+    request: ResourceRequest, options: ListOptions, features: Collection[str] = ()
+) -> SelectionPredicate:
     """Return the selection of a list, watch or deletecollection.
 
+    Args:
+        features: The enabled features: without `ShardedListAndWatch` the shard selector is ignored.
+
     Raises:
-        StatusError: 400, a selector does not parse, or names a field label that the kind does not support.
+        StatusError: 400, a selector does not parse, or names a field label that the kind does not support; 500, the
+            shard selector does not parse.
     """
     labels, fields = LabelSelector.everything(), FieldSelector.everything()
     if options.label_selector:
         labels = _label_selector(options.label_selector)
     if options.field_selector:
         fields = _field_selector(options.field_selector, request.resource)
-    return SelectionPredicate(namespace=request.target.namespace, labels=labels, fields=fields)
+    shards: ShardSelector | None = None
+    if options.shard_selector and "ShardedListAndWatch" in features:
+        shards = _shard_selector(options.shard_selector)
+    return SelectionPredicate(namespace=request.target.namespace, labels=labels, fields=fields, shards=shards)
+
+
+@lru_cache(maxsize=256)  # a client sends the same selector again and again
+def _shard_selector(text: str) -> ShardSelector:
+    try:
+        return ShardSelector.parse(text)
+    except SelectorError:
+        from pyctrl.cel import CompileFailed, parse_shard_selector  # lazy: clients send what the parser above reads
+
+        try:
+            return parse_shard_selector(text)
+        except CompileFailed as failed:
+            raise unknown_error(f"invalid shard selector: {failed}") from None
 
 
 def _label_selector(text: str) -> LabelSelector:

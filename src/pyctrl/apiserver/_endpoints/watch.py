@@ -59,7 +59,7 @@ class WatchHandler:
 
     def _plan(self, request: ResourceRequest, options: ListOptions) -> WatchPlan:
         """Decide whether a watch starts with the current state or after a version."""
-        selection = read_selection(request, options)
+        selection = read_selection(request, options, self._backend.features)
         collection = self._backend.collection(request.resource)
         version = parse_version(options.resource_version) or 0
         streaming_list = options.send_initial_events
@@ -193,7 +193,7 @@ class WatchServer:
     def _line(self, event: WatchCacheEvent) -> bytes:
         """Return the line of an event, or b"" when this watcher does not see the event."""
         plan = self._plan
-        if event.version <= plan.after:
+        if event.version <= plan.after or (plan.selection.shards and not plan.selection.matches_shard(event.state)):
             return b""
         seen = convert_to_watch_event(event, plan.selection, plan.resource)
         if seen is None:

@@ -117,6 +117,7 @@ class ListOptions:
     limit: int = 0
     continue_token: str = ""
     send_initial_events: bool | None = None
+    shard_selector: str = ""
 
 
 def list_options(query: QueryParameters, *, watch: bool) -> ListOptions:
@@ -136,6 +137,7 @@ def list_options(query: QueryParameters, *, watch: bool) -> ListOptions:
         limit=max(_integer(query, "limit") or 0, 0),
         continue_token=query.get("continue"),
         send_initial_events=query.flag("sendInitialEvents"),
+        shard_selector=query.get("shardSelector"),
     )
     causes = _watch_causes(options) if options.watch else _list_causes(options)
     if causes:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from pyctrl.api import hash_field
+
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
@@ -37,6 +39,7 @@ class StoredObject:
     __slots__ = (
         "_fields",
         "_shown",
+        "_uid_hash",
         "_view",
         "_view_type",
         "data",
@@ -62,7 +65,15 @@ class StoredObject:
         self._view: bytes = self.data
         self._view_type = view_type
         self._fields: tuple[ResourceType, dict[str, str]] | None = None
+        self._uid_hash: int | None = None
         self._shown: dict[ResourceType, bytes] | None = None  # the object as a conversion webhook converted it
+
+    @property
+    def uid_hash(self) -> int:
+        """The hash of the uid, by which shard selectors select; computed on first use."""
+        if self._uid_hash is None:
+            self._uid_hash = hash_field(self.uid)
+        return self._uid_hash
 
     def decode(self) -> dict[str, Any]:
         """Decode the object as it was written; each call returns a new one."""
@@ -143,6 +154,13 @@ class WatchCacheEvent:
         self._gone: StoredObject | None = None
         # Encoded watch lines, shared by all watchers that see this event alike; see `_endpoints.watch`.
         self.lines: dict[tuple[object, ...], bytes] = {}
+
+    @property
+    def state(self) -> StoredObject:
+        """The object after the event, or before it if it was removed; of which uid and namespace never change."""
+        state = self.current or self.previous
+        assert state is not None  # an event is of an object
+        return state
 
     @property
     def gone(self) -> StoredObject:

@@ -78,6 +78,9 @@ def apiserver(
         tuple[str, ...], Parameter(group=USERS, metavar="NAME[,NAME]", converter=plugin_names)
     ] = (),
     admission_control_config_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
+    feature_gates: Annotated[
+        tuple[str, ...], Parameter(group=CONTENT, metavar="NAME=true|false[,...]", converter=plugin_names)
+    ] = (),
     webhooks: WebhookFlags = WebhookFlags(),  # noqa: B008 (a value)
     front_proxy: FrontProxyFlags = FrontProxyFlags(),  # noqa: B008 (a value)
     apply: Annotated[tuple[Path, ...], Parameter(name=("--apply", "--load"), group=CONTENT, metavar="FILE|DIR")] = (),
@@ -143,6 +146,8 @@ def apiserver(
         Disable admission plugins that are on by default. May be repeated.
     admission_control_config_file
         An AdmissionConfiguration, with the configurations of PodSecurity and EventRateLimit.
+    feature_gates
+        Enable features that are alpha in 1.36, by kube-apiserver's names, separated by commas: ShardedListAndWatch.
     apply
         Apply these objects at start: CRDs first, then namespaces. May be repeated.
     controllers
@@ -192,6 +197,7 @@ def apiserver(
         enable_admission_plugins=enable_admission_plugins,
         disable_admission_plugins=disable_admission_plugins,
         admission_control_config_file=admission_control_config_file,
+        feature_gates=feature_gates,
         webhooks=webhooks,
         front_proxy=front_proxy,
         load=apply,

@@ -25,9 +25,12 @@ from pyctrl.apiserver import (
     AuditLog,
     Backend,
     CertificateAuthority,
+    FeatureGate,
     SQLiteBackend,
     User,
+    enabled_features,
     enabled_plugins,
+    parse_feature_gates,
     read_token_file,
     serve,
     serve_kubelet,
@@ -71,6 +74,7 @@ class ApiServerRunner:
     enable_admission_plugins: tuple[str, ...]
     disable_admission_plugins: tuple[str, ...]
     admission_control_config_file: Path | None
+    feature_gates: tuple[str, ...]
     webhooks: WebhookFlags
     front_proxy: FrontProxyFlags
     load: tuple[Path, ...]
@@ -170,6 +174,7 @@ class ApiServerRunner:
             configuration.check(enabled_plugins(self.enable_admission_plugins, self.disable_admission_plugins))
         except ValueError as error:
             raise CommandFailed(str(error)) from error
+        gates = self._feature_gates()
         try:
             return ApiServer(
                 tokens=tokens,
@@ -182,11 +187,20 @@ class ApiServerRunner:
                 admission_configuration=configuration,
                 backend=backend,
                 history=self.history,
+                feature_gates=gates,
             )
         except ValueError as error:
             raise CommandFailed(
                 f"--authorization-mode does not match --authorization-webhook-config-file: {error}"
             ) from error
+
+    def _feature_gates(self) -> dict[FeatureGate, bool]:
+        try:
+            gates = parse_feature_gates(self.feature_gates)
+            enabled_features(gates)
+        except ValueError as error:
+            raise CommandFailed(f"--feature-gates: {error}") from error
+        return cast("dict[FeatureGate, bool]", gates)
 
     def _cluster(
         self, server: ApiServer, authority: CertificateAuthority | None, script: ScriptFunction | None

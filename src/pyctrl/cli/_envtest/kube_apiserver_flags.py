@@ -40,7 +40,7 @@ _NAMES = {
         storage-initialization-timeout""",
     "strings": """
         admission-control api-audiences authorization-mode cors-allowed-origins disable-admission-plugins
-        disabled-metrics emulated-version enable-admission-plugins etcd-servers etcd-servers-overrides
+        disabled-metrics emulated-version enable-admission-plugins etcd-servers etcd-servers-overrides feature-gates
         kubelet-preferred-address-types min-compatibility-version oidc-signing-algs requestheader-allowed-names
         requestheader-extra-headers-prefix requestheader-group-headers requestheader-uid-headers
         requestheader-username-headers strict-transport-security-directives tls-cipher-suites watch-cache-sizes""",
@@ -52,7 +52,7 @@ _NAMES = {
         authentication-config authentication-token-webhook-config-file authentication-token-webhook-version
         authorization-config authorization-policy-file authorization-webhook-config-file authorization-webhook-version
         bind-address cert-dir client-ca-file debug-socket-path egress-selector-config-file encryption-provider-config
-        endpoint-reconciler-type etcd-cafile etcd-certfile etcd-keyfile etcd-prefix external-hostname feature-gates
+        endpoint-reconciler-type etcd-cafile etcd-certfile etcd-keyfile etcd-prefix external-hostname
         goaway-chance kubelet-certificate-authority kubelet-client-certificate kubelet-client-key
         log-json-info-buffer-size log-text-info-buffer-size logging-format oidc-ca-file oidc-client-id oidc-groups-claim
         oidc-groups-prefix oidc-issuer-url oidc-required-claim oidc-username-claim oidc-username-prefix

@@ -23,8 +23,11 @@ from pyctrl.apiserver import (
     AuthenticationWebhook,
     AuthorizationWebhook,
     CertificateAuthority,
+    FeatureGate,
     ResourceRegistry,
     User,
+    is_feature_gate,
+    parse_feature_gates,
     read_token_file,
     serve,
     serving_context,
@@ -70,6 +73,7 @@ _APPLIED = frozenset(
         "client-ca-file",
         "disable-admission-plugins",
         "enable-admission-plugins",
+        "feature-gates",
         "secure-port",
         "service-cluster-ip-range",
         "service-node-port-range",
@@ -193,6 +197,7 @@ class KubeAPIServerRunner:
                 disable_admission_plugins=self._plugins("disable-admission-plugins"),
                 admission_configuration=self._admission_configuration(),
                 anonymous_auth=self._flags.flag("anonymous-auth", default=True),
+                feature_gates=self._feature_gates(),
             )
         except ValueError as error:
             raise CommandFailed(str(error)) from error
@@ -220,6 +225,14 @@ class KubeAPIServerRunner:
             return read_token_file(_read("--token-auth-file", path).decode().splitlines())
         except ValueError as error:
             raise CommandFailed(f"--token-auth-file {path}: {error}") from error
+
+    def _feature_gates(self) -> dict[FeatureGate, bool]:
+        """Return the gates that the server has. Others are left out."""
+        gates = parse_feature_gates(self._flags.items("feature-gates"))
+        known = {name: value for name, value in gates.items() if is_feature_gate(name)}
+        for name in gates.keys() - known.keys():
+            print(f"kube-apiserver: the feature gate {name} has no effect on pyctrl's API server", file=sys.stderr)
+        return cast("dict[FeatureGate, bool]", known)
 
     def _modes(self) -> tuple[Literal["Node", "RBAC", "AlwaysAllow", "Webhook"], ...]:
         """Return the authorization modes. ABAC is left out."""

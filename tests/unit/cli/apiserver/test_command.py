@@ -134,6 +134,16 @@ def test_admission_plugins_are_enabled_by_kube_apiserver_s_flag(tmp_path: Path) 
     assert (code, "cannot set blockOwnerDeletion" in status["message"]) == (403, True)
 
 
+def test_alpha_features_are_enabled_by_kube_apiserver_s_flag(run: Run) -> None:
+    """With the feature a list applies its shard selector; a feature that the server lacks ends it with one line."""
+    shard = "shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')"
+    with apiserver(*ALONE, "--feature-gates", "ShardedListAndWatch=true") as served:
+        _, services = served.ask("GET", f"/api/v1/services?shardSelector={shard}")
+    assert "shardInfo" in services["metadata"]
+    told = run("apiserver", *ALONE, "--feature-gates", "Sharding=true")
+    assert (told.code, told.err) == (1, "pyctrl: --feature-gates: unrecognized feature gate: Sharding\n")
+
+
 def test_pods_are_pending_for_a_moment() -> None:
     """With the default flags a new pod is first Pending without a node, and later Running."""
 

@@ -60,6 +60,7 @@ def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
         "--service-cluster-ip-range=10.9.0.0/16,fd00::/108",
         "--service-node-port-range=20000+10",
         "--enable-admission-plugins=NodeRestriction,ImagePolicyWebhook,OwnerReferencesPermissionEnforcement",
+        "--feature-gates=ShardedListAndWatch=true,MutableCSINodeAllocatableCount=true",
     ]
     with listening(assets / "kube-apiserver", flags, port) as served:
         assert (tmp_path / "certs" / "apiserver.key").stat().st_mode & 0o077 == 0
@@ -69,11 +70,15 @@ def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
         ca = tmp_path / "certs" / "apiserver.crt"
         code, service = served.ask("GET", "/api/v1/namespaces/default/services/kubernetes", token="secret", ca=ca)
         assert (code, service["spec"]["clusterIP"]) == (200, "10.9.0.1")
+        shard = "shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')"
+        _, services = served.ask("GET", f"/api/v1/services?shardSelector={shard}", token="secret", ca=ca)
+        assert "shardInfo" in services["metadata"]
         ended = served.stop()
     assert ended.err == (
         "kube-apiserver: --oidc-issuer-url has no effect on pyctrl's API server\n"
         "kube-apiserver: --authorization-mode ABAC has no effect on pyctrl's API server\n"
         "kube-apiserver: the admission plugin ImagePolicyWebhook has no effect on pyctrl's API server\n"
+        "kube-apiserver: the feature gate MutableCSINodeAllocatableCount has no effect on pyctrl's API server\n"
     )
 
 
