@@ -15,6 +15,8 @@ from pyctrl.api import (
     Metadata,
     Model,
     OpenApiModel,
+    ShardRange,
+    ShardSelector,
     Unstructured,
 )
 from pyctrl.cache import CachedClient
@@ -71,6 +73,7 @@ async def reads(client: Client, key: Key) -> None:
     assert_type(await client.find(GVK, key), Unstructured | None)
     assert_type(await client.list(Thing, labels={"a": "b"}), ObjectList[Thing])
     assert_type(await client.list(GVK, labels="a=b"), ObjectList[Unstructured])
+    assert_type(await client.list(Thing, shard_selector=ShardSelector(ShardRange.split(2))), ObjectList[Thing])
     assert_type((await client.list(Thing))[0], Thing)
     assert_type(client.pages(Thing), AsyncGenerator[ObjectList[Thing], None])
     assert_type(client.each(Thing), AsyncGenerator[Thing, None])

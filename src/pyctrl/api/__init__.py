@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         ServerDefault,
         ValidationRule,
     )
-    from pyctrl.api._meta import Condition, ListMeta, ObjectMeta, OwnerReference
+    from pyctrl.api._meta import Condition, ListMeta, ObjectMeta, OwnerReference, ShardInfo
     from pyctrl.api._model.difference import model_diff
     from pyctrl.api._model.model import Model
     from pyctrl.api._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
@@ -150,6 +150,7 @@ __all__ = [
     "Scheme",
     "ServerDefault",
     "ShardField",
+    "ShardInfo",
     "ShardRange",
     "ShardSelector",
     "Status",
@@ -220,7 +221,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         ),
         "ValidationRule",
     ),
-    "_meta": ("Condition", "ListMeta", "ObjectMeta", "OwnerReference"),
+    "_meta": ("Condition", "ListMeta", "ObjectMeta", "OwnerReference", "ShardInfo"),
     "_model.difference": ("model_diff",),
     "_model.model": ("Model",),
     "_names": ("GroupKind", "GroupVersionKind", "GroupVersionResource", "Key"),

@@ -11,7 +11,7 @@ from pyctrl.api._model.model import Model
 from pyctrl.api._secrets import HIDDEN, LAST_APPLIED
 from pyctrl.api._values import Int64, Time
 
-__all__ = ["Condition", "ListMeta", "ObjectMeta", "OwnerReference"]
+__all__ = ["Condition", "ListMeta", "ObjectMeta", "OwnerReference", "ShardInfo"]
 
 
 class OwnerReference(Model, defer_build=True):
@@ -72,6 +72,13 @@ class ObjectMeta(Model, defer_build=True):
             yield name, {**value, LAST_APPLIED: HIDDEN} if is_long else value
 
 
+class ShardInfo(Model, defer_build=True):
+    """The shard selector that was applied to a list, which has a part of the objects only (KEP-5866)."""
+
+    selector: str = ""
+    """The selector of the request."""
+
+
 class ListMeta(Model, defer_build=True):
     """``metadata`` of a list: its resourceVersion and the token of the next page."""
 
@@ -83,6 +90,8 @@ class ListMeta(Model, defer_build=True):
     """Number of items on the pages that follow, if the server knows it."""
     self_link: str = ""
     """Unused: servers no longer set it."""
+    shard_info: ShardInfo | None = None
+    """Set if the server has applied a shard selector."""
 
 
 class Condition(Model, defer_build=True):

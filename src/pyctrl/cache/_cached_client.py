@@ -6,7 +6,7 @@ from typing import Any, Self, TypeVar
 
 from pyctrl.api import Key, Kind, ObjectLike
 from pyctrl.cache._cache import Cache
-from pyctrl.client import Client, ClientOptions, Fields, Labels, ObjectList, VersionMatch, checked_key
+from pyctrl.client import Client, ClientOptions, Fields, Labels, ObjectList, Shards, VersionMatch, checked_key
 
 __all__ = ["CachedClient"]
 
@@ -59,6 +59,7 @@ class CachedClient(Client):
         namespace: str | None = None,
         labels: Labels = None,
         fields: Fields = None,
+        shard_selector: Shards = None,
         index: tuple[str, str] | None = None,
         limit: int | None = None,
         continue_token: str | None = None,
@@ -67,12 +68,13 @@ class CachedClient(Client):
     ) -> ObjectList[O]:
         """Return the objects of a kind that match, from the cache; ``index`` as for `Cache.list`.
 
-        With a limit, a continue token or a version the server answers, as for `Client.list`.
+        With a shard selector, a limit, a continue token or a version the server answers, as for `Client.list`.
 
         Raises:
             NotCovered, NotSynced, IndexMissing: the cache cannot answer; see `Cache`.
         """
         live: dict[str, Any] = {
+            "shard_selector": shard_selector,
             "limit": limit,
             "continue_token": continue_token,
             "resource_version": resource_version,

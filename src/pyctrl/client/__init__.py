@@ -28,6 +28,7 @@ from pyctrl.client._requests.options import (
     Labels,
     Preconditions,
     Propagation,
+    Shards,
     VersionMatch,
 )
 from pyctrl.client._requests.patch import JsonPatch, MergeFrom, MergePatch, Patch, StrategicMergePatch, merge_from
@@ -145,6 +146,7 @@ __all__ = [
     "RetryPolicy",
     "ServerWarning",
     "ServiceAccountToken",
+    "Shards",
     "StatusResource",
     "StatusWriter",
     "StrategicMergePatch",

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pyctrl.api import Key, Kind, ObjectLike, decode
 from pyctrl.client._requests.list import EncodedList, ObjectList
-from pyctrl.client._requests.options import Fields, Labels, Query, VersionMatch, selection
+from pyctrl.client._requests.options import Fields, Labels, Query, Shards, VersionMatch, selection
 from pyctrl.client._requests.resource_client import Verbs
 from pyctrl.client._requests.watch import WatchEvent, watch_events
 from pyctrl.errors import NotFound
@@ -54,6 +54,7 @@ class LiveReader(Verbs):
         namespace: str | None = None,
         labels: Labels = None,
         fields: Fields = None,
+        shard_selector: Shards = None,
         limit: int | None = None,
         continue_token: str | None = None,
         resource_version: str | None = None,
@@ -66,6 +67,9 @@ class LiveReader(Verbs):
             namespace: None for all namespaces.
             labels: only objects with these labels, see `Labels`.
             fields: only objects with these fields, see `Fields`.
+            shard_selector: only objects whose uid or namespace has a hash in these ranges (KEP-5866). A server without
+                this feature ignores it; the list's ``metadata.shard_info`` says that it was applied, except for custom
+                resources and ``Metadata[...]`` with Kubernetes 1.36.
             limit: the largest number of objects; the list's ``continue_token`` continues it.
             continue_token: that of the previous page.
             resource_version: how recent the answer must be; by default the newest state.
@@ -73,9 +77,10 @@ class LiveReader(Verbs):
 
         Raises:
             Expired: the continue token is too old; list again from the start.
+            SelectorError: a selector does not parse.
         """
         query = _list_query(
-            selection(labels, fields),
+            selection(labels, fields, shard_selector),
             limit=limit,
             continue_token=continue_token,
             resource_version=resource_version,
@@ -90,6 +95,7 @@ class LiveReader(Verbs):
         namespace: str | None = None,
         labels: Labels = None,
         fields: Fields = None,
+        shard_selector: Shards = None,
         page_size: int = PAGE_SIZE,
     ) -> AsyncGenerator[ObjectList[O], None]:
         """Iterate over the pages of a list; each is requested when the previous one has been consumed.
@@ -97,7 +103,7 @@ class LiveReader(Verbs):
         All pages show the state of the first one. Raises Expired when the server no longer keeps that state, after
         about five minutes.
         """
-        async for page in self._pages(kind, namespace, selection(labels, fields), page_size):
+        async for page in self._pages(kind, namespace, selection(labels, fields, shard_selector), page_size):
             yield page.decoded(kind)
 
     async def each(
@@ -107,10 +113,11 @@ class LiveReader(Verbs):
         namespace: str | None = None,
         labels: Labels = None,
         fields: Fields = None,
+        shard_selector: Shards = None,
         page_size: int = PAGE_SIZE,
     ) -> AsyncGenerator[O, None]:
         """Iterate over the objects of a kind, reading pages: never more than one page is in memory."""
-        async for page in self._pages(kind, namespace, selection(labels, fields), page_size):
+        async for page in self._pages(kind, namespace, selection(labels, fields, shard_selector), page_size):
             for obj in page.objects(kind):
                 yield obj
 
@@ -131,6 +138,7 @@ class LiveReader(Verbs):
         namespace: str | None = None,
         labels: Labels = None,
         fields: Fields = None,
+        shard_selector: Shards = None,
         resource_version: str | None = None,
         bookmarks: bool = True,
         send_initial_events: bool | None = None,
@@ -146,6 +154,7 @@ class LiveReader(Verbs):
             namespace: None for all namespaces.
             labels: as for `list`.
             fields: as for `list`.
+            shard_selector: as for `list`.
             resource_version: watch the changes after it; None starts with an ADDED event for every existing object.
             bookmarks: request a BOOKMARK every minute, and treat 90 seconds of silence as a broken connection.
             send_initial_events: with True a list is streamed first, ended by a bookmark (see `WatchEvent`).
@@ -155,7 +164,7 @@ class LiveReader(Verbs):
             ApiError: the server refused the watch or sent an ERROR event; `Expired` when the version is too old.
             TransportError: the connection broke.
         """
-        query = selection(labels, fields) + _watch_query(
+        query = selection(labels, fields, shard_selector) + _watch_query(
             resource_version, bookmarks, send_initial_events, timeout_seconds
         )
         limit = timeout_seconds + WATCH_GRACE

@@ -8,7 +8,15 @@ from typing import Any, overload
 from typing_extensions import TypeVar
 
 from pyctrl.api import Key, Kind, KindLike, ObjectLike, Unstructured, as_object
-from pyctrl.client._requests.options import Fields, FieldValidation, Labels, Preconditions, Propagation, selection
+from pyctrl.client._requests.options import (
+    Fields,
+    FieldValidation,
+    Labels,
+    Preconditions,
+    Propagation,
+    Shards,
+    selection,
+)
 from pyctrl.client._requests.patch import Patch
 from pyctrl.client._requests.resource_client import Verbs
 from pyctrl.client._requests.write_requests import (
@@ -247,6 +255,7 @@ class ObjectWriter(ObjectVerbs):
         namespace: str | None = None,
         labels: Labels = None,
         fields: Fields = None,
+        shard_selector: Shards = None,
         propagation: Propagation | None = None,
         grace_period_seconds: int | None = None,
         dry_run: bool = False,
@@ -255,7 +264,7 @@ class ObjectWriter(ObjectVerbs):
         request = delete_request(
             self._requests.options,
             Key(namespace or "", ""),
-            selected=selection(labels, fields),
+            selected=selection(labels, fields, shard_selector),
             propagation=propagation,
             grace_period_seconds=grace_period_seconds,
             dry_run=dry_run,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from pyctrl.api import FieldSelector, LabelSelector
+from pyctrl.api import FieldSelector, LabelSelector, ShardSelector
 
 if TYPE_CHECKING:
     from pyctrl.client._login.impersonation import Impersonation
@@ -19,6 +19,7 @@ __all__ = [
     "Preconditions",
     "Propagation",
     "Query",
+    "Shards",
     "VersionMatch",
     "delete_options",
     "selection",
@@ -28,6 +29,8 @@ __all__ = [
 Labels: TypeAlias = LabelSelector | str | Mapping[str, str] | None
 #: A selection by fields, in the same forms.
 Fields: TypeAlias = FieldSelector | str | Mapping[str, str] | None
+#: A selection by the hash of the uid or of the namespace: a selector or its text. None selects everything.
+Shards: TypeAlias = ShardSelector | str | None
 #: How the server treats fields that the kind does not have; its own default is to warn.
 FieldValidation: TypeAlias = Literal["Ignore", "Warn", "Strict"]
 #: How the objects are deleted that the deleted one owns.
@@ -70,9 +73,9 @@ class Preconditions:
         return {name: value for name, value in pairs if value is not None}
 
 
-def selection(labels: Labels, fields: Fields) -> Query:
+def selection(labels: Labels, fields: Fields, shards: Shards = None) -> Query:
     """Return the query parameters of selectors; none when they select everything. Raises SelectorError on bad text."""
-    pairs = (("labelSelector", _labels(labels)), ("fieldSelector", _fields(fields)))
+    pairs = (("labelSelector", _labels(labels)), ("fieldSelector", _fields(fields)), ("shardSelector", _shards(shards)))
     return tuple((name, text) for name, text in pairs if text)
 
 
@@ -90,6 +93,12 @@ def _fields(fields: Fields) -> str:
     if isinstance(fields, str):
         return str(FieldSelector.parse(fields))
     return str(fields if isinstance(fields, FieldSelector) else FieldSelector.from_dict(fields))
+
+
+def _shards(shards: Shards) -> str:
+    if shards is None:
+        return ""
+    return str(ShardSelector.parse(shards) if isinstance(shards, str) else shards)
 
 
 def delete_options(
