@@ -171,16 +171,12 @@ class ApiServer:
             always_allow_paths=always_allow_paths,
         )
         self._request_authenticator, access.authenticator.anonymous_auth = request_authenticator, anonymous_auth
-        self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
+        self._conversions = WebhookConverter(client, self.registry.components, random)
         plugins = enabled_plugins(enable_admission_plugins, disable_admission_plugins)
         admission = self._admission(random, client, plugins, admission_configuration)
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
-        authorizer, escalation = access.authorizer, access.escalation
-        features = enabled_features(feature_gates or {})
-        rest = RESTStorage(
-            self.storage, self.registry, random, admission, authorizer, escalation, conversions, features
-        )
+        rest = self._rest_storage(random, admission, enabled_features(feature_gates or {}))
         #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
         self.kubelets: dict[str, KubeletServer] = {}
         self._router = Router(rest, access, self.kubelets)
@@ -195,6 +191,10 @@ class ApiServer:
         self.components: set[str] = set() if self._kubernetes is None else self._kubernetes.component_statuses.running
         self._fairness = None if is_extension else PriorityAndFairness(self.storage)
         self._documents, self._audit = self._new_documents(), audit
+
+    def _rest_storage(self, random: Random, admission: AdmissionChain, features: frozenset[str]) -> RESTStorage:
+        access = (self._access.authorizer, self._access.escalation)
+        return RESTStorage(self.storage, self.registry, random, admission, *access, self._conversions, features)
 
     def _load(self, rest: RESTStorage) -> None:
         self.storage.load()

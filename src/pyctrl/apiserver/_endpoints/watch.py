@@ -193,7 +193,9 @@ class WatchServer:
     def _line(self, event: WatchCacheEvent) -> bytes:
         """Return the line of an event, or b"" when this watcher does not see the event."""
         plan = self._plan
-        if event.version <= plan.after or (plan.selection.shards and not plan.selection.matches_shard(event.state)):
+        if event.version <= plan.after:
+            return b""
+        if plan.selection.shards and not plan.selection.matches_shard(event.state):
             return b""
         seen = convert_to_watch_event(event, plan.selection, plan.resource)
         if seen is None:
