@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import TypeVar, overload
 
 __all__ = ["DIRECT_WATCH", "TOKEN", "Headers", "MalformedHeader", "parse_headers"]
@@ -36,7 +37,12 @@ class Headers(Mapping[str, str]):
     @classmethod
     def of(cls, headers: Mapping[str, str]) -> Headers:
         """Return the headers of a mapping; a `Headers` is returned unchanged."""
-        return headers if type(headers) is Headers else cls(headers.items())
+        return headers if type(headers) is Headers else cls._of_pairs(tuple(headers.items()))
+
+    @classmethod
+    @lru_cache(maxsize=64)  # a client in the process sends the same headers again and again
+    def _of_pairs(cls, pairs: tuple[tuple[str, str], ...]) -> Headers:
+        return cls(pairs)
 
     @property
     def lowered(self) -> Mapping[str, str]:

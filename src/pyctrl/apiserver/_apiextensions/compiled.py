@@ -3,7 +3,7 @@
 `pruning`, `defaulting`, `validation` and `fieldset` each walk a schema and an object. For most objects the first three
 only set defaults. So each node of a schema is compiled to one function that sets defaults and returns the fields of a
 value, or None if something may be unknown, null or invalid. The full walks then run; defaults that are already set do
-not matter to them. Fields are returned for valid values only.
+not matter to them. Fields are returned for valid values only, in the order in which managed fields have them.
 
 Objects of one kind have few shapes. The checks that depend only on the keys and the types of the values are cached by
 shape; the others run on the values. For an object of 2.5 KB (`benchmarks/apiserver.py`) the full walks take as long as
@@ -13,14 +13,13 @@ shape; the others run on the values. For an object of 2.5 KB (`benchmarks/apiser
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from json.encoder import encode_basestring
+from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
 from pyctrl._validation.formats import is_of_format
-from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, item_element, whole_value
+from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, item_element, ordered, ordered_level, whole_value
 from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, SchemaNode, ValueValidations
 from pyctrl.apiserver._schema.validation import validate
@@ -57,7 +56,7 @@ def _undecided(_value: JSON) -> None:
 def _typed_decoder(node: SchemaNode) -> FastDecoder:
     if not node.properties and node.additional is None and node.items is None and node.type != "object":
         if node.type is None and node.preserve and node.checks is None:
-            return lambda value: None if value is None else whole_value(None, value)
+            return lambda value: None if value is None else _untyped(value)
         is_valid = scalars(node)
         return lambda value: _LEAF if is_valid(value) else None
     if node.checks is not None and node.checks.enum is not None:
@@ -128,15 +127,14 @@ def _list(node: SchemaNode, items: SchemaNode) -> FastDecoder:
 
 
 def _atomic_list(items: SchemaNode, sizes: range) -> FastDecoder:
-    decode_item, rule = _decoder(items), _string_check_of(items)
-    known, check = rule or ANY_STRING
+    rule, decode_item = _string_check_of(items), _decoder(items)
 
     def decode(value: JSON) -> FieldSet | None:
         if type(value) is not list or len(value) not in sizes:
             return None
+        if rule and _ONLY_TEXTS.issuperset(map(type, value)):  # most lists are of texts
+            return _LEAF if rule.known.issuperset(value) or all(map(rule.check, value)) else None
         for each in value:
-            if rule and type(each) is str and (each in known or check(each)):
-                continue
             if decode_item(each) is None:
                 return None
         return _LEAF
@@ -144,40 +142,54 @@ def _atomic_list(items: SchemaNode, sizes: range) -> FastDecoder:
     return decode
 
 
+_ONLY_TEXTS = frozenset({str})
+
+
 def _keyed_list(node: SchemaNode, items: SchemaNode, sizes: range) -> FastDecoder:
     """Compile a list of type set or map, whose items have separate owners."""
-    decode_item, element_of = _decoder(items), _element_function(node)
+    decode_item, elements_of = _decoder(items), _elements_function(node)
 
     def decode(value: JSON) -> FieldSet | None:
         if type(value) is not list or len(value) not in sizes:
             return None
-        fields: FieldSet = {".": _LEAF}
-        for index, each in enumerate(value):
-            below = decode_item(each)
-            if below is None:
-                return None
-            fields[element_of(index, each)] = below
-        if not value:
-            return _LEAF
-        return fields if len(fields) == len(value) + 1 else None  # else there are duplicate items
+        below = [decode_item(each) for each in value]
+        if None in below:
+            return None
+        elements = elements_of(value)
+        if len(elements) < len(value):
+            return None  # there are duplicate items
+        return {".": _LEAF, **{element: below[index] for element, index in elements}} if value else _LEAF
 
     return decode
 
 
-def _element_function(node: SchemaNode) -> Callable[[int, JSON], str]:
-    """Compile `item_element` for the items of a list."""
+_Elements: TypeAlias = Sequence[tuple[str, int]]  # the elements of a list, in order, each with the index of its item
+
+
+def _elements_function(node: SchemaNode) -> Callable[[list[JSON]], _Elements]:
+    """Compile the function that returns the elements of a list without duplicates."""
     if node.list_type != "map" or len(node.map_keys) != 1:
-        return partial(item_element, node)
+        return partial(_elements, node)
     (name,) = node.map_keys
-    start = f'k:{{"{name}":'
+    cached = lru_cache(maxsize=_LISTS)(lambda keys: _elements(node, [{name: key} for key in keys]))
 
-    def element(index: int, item: JSON) -> str:
-        key = item.get(name) if type(item) is dict else None
-        if type(key) is str:  # fast path: most lists have one key, a string
-            return f"{start}{encode_basestring(key)}}}"
-        return item_element(node, index, item)
+    def elements(value: list[JSON]) -> _Elements:
+        keys = [each.get(name) for each in value] if len(value) <= _ITEMS else []
+        if keys and _ONLY_TEXTS.issuperset(map(type, keys)):  # most lists have one key, a string
+            return cached(tuple(keys))
+        return _elements(node, value)
 
-    return element
+    return elements
+
+
+def _elements(node: SchemaNode, value: list[JSON]) -> _Elements:
+    found = {item_element(node, index, each): index for index, each in enumerate(value)}
+    return [*ordered_level(found).items()]
+
+
+# Limits of the cached lists of a node: objects of one kind have items with the same few keys again and again.
+_LISTS = 256
+_ITEMS = 16
 
 
 # -- objects -----------------------------------------------------------------------------------------------------
@@ -253,7 +265,7 @@ class _CompiledObject:
         is_plain = not any(type(each) in (dict, list) for each in defaults.values())
         if not self._has_all(kinds) or _undecided in decoders.values():
             return _ObjectShape(types, defaults, is_plain, None, [], [], [])
-        fields = {**self._itself, **{"f:" + key: _LEAF for key in kinds}}
+        fields = {**self._itself, **{"f:" + key: _LEAF for key in sorted(kinds)}}
         decoded = {key: decode for key, decode in decoders.items() if not _is_boolean(nodes[key], kinds[key])}
         leaves = {key for key in decoded if self._node.atomic or _is_leaf(nodes[key])}
         return _ObjectShape(
@@ -294,7 +306,11 @@ def _other_decoder(node: SchemaNode) -> FastDecoder:
     """Compile the values of keys that are not properties; the default is that there are none."""
     if node.additional is not None:
         return _decoder(node.additional)
-    return partial(whole_value, None) if node.preserve and not node.closed else _undecided
+    return _untyped if node.preserve and not node.closed else _undecided
+
+
+def _untyped(value: JSON) -> FieldSet:
+    return ordered(whole_value(None, value))
 
 
 # -- scalars ---------------------------------------------------------------------------------------------------
@@ -313,7 +329,7 @@ class StringCheck(NamedTuple):
     Objects of one kind repeat names, quantities and the like, and matching patterns is slow.
     """
 
-    known: Container[str]
+    known: set[str] | frozenset[str]
     check: Callable[[str], bool]  # adds valid strings to `known`
 
     def allows(self, value: JSON) -> bool:
@@ -321,7 +337,7 @@ class StringCheck(NamedTuple):
         return type(value) is str and (value in self.known or self.check(value))
 
 
-ANY_STRING = StringCheck((), lambda _text: True)
+ANY_STRING = StringCheck(frozenset(), lambda _text: True)
 
 
 def string_check(checks: ValueValidations) -> StringCheck:

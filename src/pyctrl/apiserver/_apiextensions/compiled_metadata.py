@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from pyctrl._validation import names
-from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, item_element
+from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, item_element, ordered_level
 from pyctrl.apiserver._meta.validation import ANNOTATIONS_LIMIT
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
@@ -23,7 +23,7 @@ _NOT_OWNED = frozenset({"name", "namespace"})
 
 
 def metadata_fields(metadata: JSON, *, is_namespaced: bool) -> FieldSet | None:
-    """Return the fields of the metadata of a created object; None if the full decoding and validation is needed.
+    """Return the fields of the metadata of a created object, in order; None if it must be decoded and validated.
 
     That is the case for metadata that Go's decoder would change, that may be invalid, or that few objects have.
     """
@@ -33,13 +33,13 @@ def metadata_fields(metadata: JSON, *, is_namespaced: bool) -> FieldSet | None:
         return None
     if metadata.get("creationTimestamp", "") is None:
         del metadata["creationTimestamp"]  # clients in Go always send it
-    fields: FieldSet = {}
+    fields = {"f:" + key: _LEAF for key in sorted(metadata) if key not in _NOT_OWNED}
     for key, value in metadata.items():
         decode = _DECODERS.get(key)
         below = decode(value) if decode is not None else None
         if below is None:
             return None
-        if key not in _NOT_OWNED:
+        if below:
             fields["f:" + key] = below
     return fields
 
@@ -70,18 +70,23 @@ def _map_fields(keys: tuple[str, ...]) -> FieldSet | None:
     """Return the fields of a map with valid keys; cached, because objects of one kind have the same keys."""
     if not keys or any(names.qualified_name(key) or names.qualified_name(key.lower()) for key in keys):
         return None
-    return {".": _LEAF, **{"f:" + key: _LEAF for key in keys}}
+    return {".": _LEAF, **{"f:" + key: _LEAF for key in sorted(keys)}}
 
 
 def _finalizers(value: JSON) -> FieldSet | None:
-    if type(value) is not list or not _are_texts(value) or any(map(names.qualified_name, value)):
+    return _set_fields(tuple(value)) if type(value) is list and _are_texts(value) else None
+
+
+@lru_cache(maxsize=256)
+def _set_fields(finalizers: tuple[str, ...]) -> FieldSet | None:
+    """Return the fields of valid finalizers; cached, because objects of one kind have the same ones."""
+    if any(map(names.qualified_name, finalizers)):
         return None
-    if "orphan" in value and "foregroundDeletion" in value:
+    if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         return None
-    fields: FieldSet = {".": _LEAF}
-    for index, each in enumerate(value):
-        fields[item_element(_FINALIZERS, index, each)] = _LEAF
-    return fields if len(fields) == len(value) + 1 else None  # else there are duplicates
+    elements = {item_element(_FINALIZERS, index, each): _LEAF for index, each in enumerate(finalizers)}
+    has_duplicates = len(elements) < len(finalizers)
+    return None if has_duplicates else ordered_level({".": _LEAF, **elements})
 
 
 def _are_texts(values: Iterable[JSON]) -> bool:

@@ -15,7 +15,7 @@ from pyctrl.apiserver._apiextensions.compiled_metadata import metadata_fields
 from pyctrl.apiserver._apiextensions.pruning import prune
 from pyctrl.apiserver._apiextensions.validator import validate_embedded, validate_scale
 from pyctrl.apiserver._fieldmanager.fieldset import FieldSet
-from pyctrl.apiserver._meta.generation import bump_generation
+from pyctrl.apiserver._meta.generation import bump_generation, same_json
 from pyctrl.apiserver._meta.validation import (
     MetadataCheck,
     finalizer_warnings,
@@ -270,20 +270,27 @@ class CustomResourceType:
             warnings.extend(finalizer_warnings(metadata, None))
 
     def prepare_update(
-        self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
+        self,
+        new: dict[str, JSON],
+        old: dict[str, JSON],
+        *,
+        subresource: str | None,
+        warnings: list[str],
+        decoded_fields: DecodedFields | None = None,
     ) -> None:
         """Prepare and validate an update: keep fields that the endpoint must not change, bump the generation."""
+        is_valid = decoded_fields is not None and subresource is None
         if subresource == "status":
             _keep_all_but_status(new, old)
         elif "status" in self.subresources:
-            new.pop("status", None)
+            is_valid = is_valid and same_json(new.pop("status", None), old.get("status"))
             if "status" in old:
                 new["status"] = old["status"]
         bump_generation(new, old, with_status="status" not in self.subresources)
         causes = validate_metadata_update(
             new["metadata"], old["metadata"], (MetadataCheck.PLAIN_CHANGE,), is_namespaced=self.namespaced
         )
-        found = self.validate(new, old)
+        found = [] if is_valid else self.validate(new, old)
         causes += _of_status(found) if subresource == "status" else found
         self._raise_invalid(new, [*causes, *self._validate_rules(new, old, causes, warnings)])
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))

@@ -112,7 +112,14 @@ class UpdateHandler:
         self._backend.check_grant(request, new, old)
         self._check_version(request, new["metadata"].get("resourceVersion", ""), stored)
         new["metadata"]["resourceVersion"] = str(stored.version)
-        resource.prepare_update(new, old, subresource=request.target.subresource or None, warnings=request.warnings)
+        is_decoded = not admitted and not attributes.is_mutated_dynamically
+        resource.prepare_update(
+            new,
+            old,
+            subresource=request.target.subresource or None,
+            warnings=request.warnings,
+            decoded_fields=request.decoded_fields if is_decoded else None,
+        )
         if change.changes_more:
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
         if not admitted:

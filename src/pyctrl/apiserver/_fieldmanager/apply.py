@@ -21,6 +21,7 @@ from pyctrl.apiserver._fieldmanager.fieldset import (
     intersection,
     is_granular,
     item_element,
+    ordered,
     paths,
     recursive_difference,
     to_field_set,
@@ -74,7 +75,7 @@ def server_side_apply(
     reset = type.reset_fields(subresource)
     managed = _managed_before(live, type, reset)
     last = managed.find(manager)
-    applied = recursive_difference(to_field_set(node, patch), reset)
+    applied = ordered(recursive_difference(to_field_set(node, patch), reset))
     managed.put(manager, applied, last.time if last else None)  # with metadata itself: pruning must keep it
     new: dict[str, JSON] = merge_values(node, before, patch)
     if last is not None and last.fields:
@@ -98,7 +99,7 @@ def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: 
         raise answers.unknown_error(f"request to convert CR to an invalid group/version: {version}")
     if not managed.entries:
         changed = Comparison(type.schema, type.blank(), without_managed_fields(live)).changed
-        everything = strip_meta(recursive_difference(changed, reset))
+        everything = ordered(strip_meta(recursive_difference(changed, reset)))
         manager = ManagerIdentifier(
             name=BEFORE_FIRST_APPLY, operation="Update", api_version=type.api_version, subresource=""
         )

@@ -1,12 +1,16 @@
 """Field sets in the form of managed fields (FieldsV1), and the operations of structured-merge-diff on them.
 
 `pyctrl._fields_v1` describes the form. Sets are values: no function changes its arguments.
+
+A set of managed fields is in order (`ordered`). The operations on sets keep the order of their arguments. The fields of
+values, and the result of a comparison, are in the order of the values.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import TypeAlias
 
@@ -26,6 +30,7 @@ __all__ = [
     "is_readable",
     "item_element",
     "ordered",
+    "ordered_level",
     "path_element_text",
     "paths",
     "recursive_difference",
@@ -98,7 +103,7 @@ def union(left: FieldSet, right: FieldSet) -> FieldSet:
             ours = found[key]
             children = union(_children(ours), _children(theirs))
             found[key] = _joined(_is_member(ours) or _is_member(theirs), children)
-    return found
+    return ordered_level(found) if len(found) > len(left) else found
 
 
 def difference(left: FieldSet, right: FieldSet) -> FieldSet:
@@ -194,26 +199,30 @@ def _is_element(key: str) -> bool:
 
 def ordered(fields: FieldSet) -> FieldSet:
     """Return the set in the order in which kube-apiserver writes it: "." first, then the elements in their order."""
-    return fields if _is_ordered(fields) else _reordered(fields)
+    found = ordered_level(fields)
+    for key, below in found.items():
+        if below and (again := ordered(below)) is not below:
+            found = {**found, key: again}
+    return found
 
 
-def _is_ordered(fields: FieldSet) -> bool:
-    last = ""
-    for key, below in fields.items():
-        if key < last or (below and not _is_ordered(below)):
-            return False
-        last = key
-    return last < _ITEMS or len(fields) == 1
+def ordered_level(fields: FieldSet) -> FieldSet:
+    """Return the set with its own elements in order, for a set whose sets below are in order."""
+    if len(fields) < 2:
+        return fields
+    elements = tuple(fields)
+    order = _order_of(elements) if len(elements) <= _CACHED_ELEMENTS else _sorted_elements(elements)
+    return fields if order == elements else {key: fields[key] for key in order}
 
 
-def _reordered(fields: FieldSet) -> FieldSet:
-    keys = sorted(fields)
-    if keys[-1] > _ITEMS:
-        keys.sort(key=_sort_key)
-    return {key: _reordered(below) if (below := fields[key]) else below for key in keys}
+_CACHED_ELEMENTS = 64  # of a set whose order is cached: objects of one kind have the same few sets again and again
 
 
-_ITEMS = "g"  # "f:" sorts before it; elements of lists sort after it, and have numbers that do not sort as texts
+def _sorted_elements(elements: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(elements, key=_sort_key))
+
+
+_order_of = lru_cache(maxsize=2048)(_sorted_elements)
 
 
 def _sort_key(key: str) -> tuple[int, JSON]:

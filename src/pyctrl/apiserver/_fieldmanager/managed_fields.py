@@ -14,6 +14,7 @@ from pyctrl.apiserver._fieldmanager.fieldset import (
     difference,
     is_readable,
     ordered,
+    ordered_level,
     recursive_difference,
     union,
 )
@@ -64,7 +65,7 @@ class ManagerIdentifier(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class ManagedEntry:
-    """The fields of one manager, and the time of its last write."""
+    """The fields of one manager, in order, and the time of its last write."""
 
     manager: ManagerIdentifier
     fields: FieldSet
@@ -86,8 +87,8 @@ class Managed:
         return [each for each in self.entries if not manager.is_same(each.manager)]
 
     def put(self, manager: ManagerIdentifier, fields: FieldSet, time: str | None) -> None:
-        """Replace the entry of a manager."""
-        entry = ManagedEntry(manager=manager, fields=ordered(fields), time=time)
+        """Replace the entry of a manager. The fields are in order."""
+        entry = ManagedEntry(manager=manager, fields=fields, time=time)
         self.entries = [*self.others(manager), entry]
 
     def remove_from_others(self, manager: ManagerIdentifier, fields: FieldSet, removed: FieldSet) -> None:
@@ -128,7 +129,7 @@ def _read(entry: Mapping[str, JSON]) -> ManagedEntry:
         api_version=entry.get("apiVersion", ""),
         subresource=entry.get("subresource", ""),
     )
-    return ManagedEntry(manager=manager, fields=ordered(entry["fieldsV1"]), time=entry.get("time"))
+    return ManagedEntry(manager=manager, fields=entry["fieldsV1"], time=entry.get("time"))
 
 
 def _written(manager: ManagerIdentifier, fields: FieldSet, time: str | None) -> dict[str, JSON]:
@@ -167,9 +168,8 @@ def update_managed_fields(
     """
     identifier = ManagerIdentifier(manager, operation, api_version, subresource or "")
     if old is None and "managedFields" not in new["metadata"]:
-        added, _ = _difference(new, None, type, subresource, decoded_fields)
-        if added:
-            new["metadata"]["managedFields"] = [_written(identifier, ordered(added), timestamp())]
+        if added := _new_fields(new, type, subresource, decoded_fields):
+            new["metadata"]["managedFields"] = [_written(identifier, added, timestamp())]
         return
     managed = Managed(_effective_entries(new["metadata"], old, is_subresource=bool(subresource)))
     new["metadata"].pop("managedFields", None)
@@ -187,26 +187,29 @@ def update_managed_fields(
 
 
 def _difference(
-    new: Mapping[str, JSON],
-    old: Mapping[str, JSON] | None,
-    type: ResourceType,
-    subresource: str | None,
-    decoded_fields: DecodedFields | None = None,
+    new: Mapping[str, JSON], old: Mapping[str, JSON] | None, type: ResourceType, subresource: str | None
 ) -> tuple[FieldSet, FieldSet]:
-    """Return the changed fields and the removed fields, without those that the subresource cannot own."""
-    reset = type.reset_fields(subresource)
+    """Return the changed fields, in order, and the removed fields, without those that the subresource cannot own."""
     if old is None and not type.blank():
-        added = _content(new, type) if decoded_fields is None else {**decoded_fields.content}
-        metadata = (
-            _metadata(new, type)
-            if decoded_fields is None or decoded_fields.metadata is None
-            else decoded_fields.metadata
-        )
-        if metadata:
-            added["f:metadata"] = metadata
-        return recursive_difference(added, reset), {}
+        return _new_fields(new, type, subresource), {}
+    reset = type.reset_fields(subresource)
     comparison = Comparison(type.schema, type.blank() if old is None else without_managed_fields(old), new)
-    return strip_meta(recursive_difference(comparison.changed, reset)), recursive_difference(comparison.removed, reset)
+    changed = ordered(strip_meta(recursive_difference(comparison.changed, reset)))
+    return changed, recursive_difference(comparison.removed, reset)
+
+
+def _new_fields(
+    new: Mapping[str, JSON], type: ResourceType, subresource: str | None, decoded: DecodedFields | None = None
+) -> FieldSet:
+    """Return the fields of a new object, in order, without those that the subresource cannot own."""
+    reset = type.reset_fields(subresource)
+    if blank := type.blank():
+        return ordered(strip_meta(recursive_difference(Comparison(type.schema, blank, new).changed, reset)))
+    fields = dict(ordered(_content(new, type)) if decoded is None else decoded.content)
+    metadata = ordered(_metadata(new, type)) if decoded is None or decoded.metadata is None else decoded.metadata
+    if metadata:
+        fields["f:metadata"] = metadata
+    return ordered_level(recursive_difference(fields, reset))
 
 
 def _content(new: Mapping[str, JSON], type: ResourceType) -> FieldSet:
@@ -229,7 +232,9 @@ def _effective_entries(
     live: Mapping[str, JSON] = {} if old is None else old["metadata"]
     if old is not None and (is_subresource or not sent or sent == live.get("managedFields")):
         return live
-    return metadata if all(map(_is_readable, sent)) else live
+    if not all(map(_is_readable, sent)):
+        return live
+    return {"managedFields": [{**each, "fieldsV1": ordered(each["fieldsV1"])} for each in sent]}
 
 
 def _is_readable(entry: Mapping[str, JSON]) -> bool:

@@ -63,18 +63,14 @@ def validate_metadata_update(
     name_rule: names.Rule = names.subdomain,
 ) -> list[FieldError]:
     """Return the errors in the metadata of an update: those of every kind, then those of `checks`."""
-    causes = [
-        *_prefix(new, names.path_segment),
-        *_maps_and_owners(new),
-        *_qualified_finalizers(new),
-        *_change(new, old),
-    ]
+    maps_and_owners, finalizers = [*_maps_and_owners(new)], [*_qualified_finalizers(new)]  # which several checks repeat
+    change = [*_change(new, old), *maps_and_owners]
+    causes = [*_prefix(new, names.path_segment), *maps_and_owners, *finalizers, *change]
     for check in checks:
         if check in (MetadataCheck.CHANGE, MetadataCheck.PLAIN_CHANGE):
-            causes += _change(new, old)
+            causes += change
         else:
-            causes += [*_prefix(new, name_rule), *_namespace(new, is_namespaced), *_maps_and_owners(new)]
-            causes += _qualified_finalizers(new)
+            causes += [*_prefix(new, name_rule), *_namespace(new, is_namespaced), *maps_and_owners, *finalizers]
         if check in (MetadataCheck.CHANGE, MetadataCheck.WHOLE):
             causes += _standard_finalizers(new)
     return causes
@@ -83,7 +79,7 @@ def validate_metadata_update(
 def _change(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> list[FieldError]:
     changed = (key for key in IMMUTABLE if new.get(key) != old.get(key))
     immutable = (invalid_value(f"metadata.{key}", new.get(key), "field is immutable") for key in changed)
-    return [*_added_finalizers(new, old), *immutable, *_maps_and_owners(new)]
+    return [*_added_finalizers(new, old), *immutable]
 
 
 def _name(metadata: Mapping[str, JSON], rule: names.Rule) -> Iterator[FieldError]:

@@ -219,7 +219,13 @@ class BuiltinResourceType:
             obj["status"] = empty(node)
 
     def prepare_update(
-        self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
+        self,
+        new: dict[str, JSON],
+        old: dict[str, JSON],
+        *,
+        subresource: str | None,
+        warnings: list[str],
+        decoded_fields: DecodedFields | None = None,
     ) -> None:
         """Put back the fields that this write may not change, set the generation, and validate."""
         strategy = self.strategy

@@ -24,7 +24,7 @@ RESTFactory: TypeAlias = Callable[[Any], object]
 class DecodedFields(msgspec.Struct, frozen=True, eq=False):
     """Field sets of a valid object, collected while it was decoded.
 
-    `_fieldmanager.fieldset` describes the form of a field set.
+    `_fieldmanager.fieldset` describes the form of a field set. They are in the order of managed fields.
     """
 
     content: dict[str, JSON]  # of everything but apiVersion, kind and metadata
@@ -46,8 +46,8 @@ class ResourceType(Protocol):
     fields of metadata, then `prepare_create` or `prepare_update`, which sets what only the server may set and
     validates. All of them change the object in place and raise `StatusError` when it is not acceptable.
 
-    `decode` returns the fields of an object that is valid as it is. `prepare_create` gets them as `decoded_fields`
-    and skips validation, unless admission changed the object in between.
+    `decode` returns the fields of an object that is valid as it is. `prepare_create` and `prepare_update` get them as
+    `decoded_fields` and skip the validation of the object, unless admission changed it in between.
     """
 
     group: str
@@ -115,7 +115,13 @@ class ResourceType(Protocol):
         user: User | None = None,
     ) -> None: ...
     def prepare_update(
-        self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
+        self,
+        new: dict[str, JSON],
+        old: dict[str, JSON],
+        *,
+        subresource: str | None,
+        warnings: list[str],
+        decoded_fields: DecodedFields | None = None,
     ) -> None: ...
     def blank(self) -> dict[str, JSON]: ...
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]: ...

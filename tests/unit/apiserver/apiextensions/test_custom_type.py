@@ -6,8 +6,11 @@ import pytest
 
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
+from tests.unit.apiserver._kit import MERGE, Asker
 from tests.unit.apiserver._objects import GROUP, create, definition, spec_schema, update
 
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+THINGS = f"/apis/{GROUP}/v1/namespaces/default/things"
 KEYED = {"type": "object", "properties": {"k": {"type": "string"}}}
 
 
@@ -34,6 +37,19 @@ def test_status_and_generation_of_custom_resources() -> None:
     changed = update(registry, {**through_status, "spec": {"k": "2"}, "status": {"k": "z"}}, through_status)
     assert (changed["spec"], changed["status"]) == ({"k": "2"}, {"k": "y"})
     assert changed["metadata"]["generation"] == 2
+
+
+def test_a_status_that_an_update_drops_does_not_make_it_valid(ask: Asker) -> None:
+    """A status that became required must be there when the status that a client has sent is dropped."""
+    schema = spec_schema({"k": {"type": "string"}})
+    schema["properties"]["status"] = {"type": "object"}
+    ask("POST", DEFINITIONS, definition(schema, subresources={"status": {}}))
+    thing = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {"k": "1"}}
+    _, live = ask("POST", THINGS, thing)
+    versions = definition({**schema, "required": ["status"]}, subresources={"status": {}})["spec"]["versions"]
+    ask("PATCH", f"{DEFINITIONS}/things.{GROUP}", {"spec": {"versions": versions}}, headers=MERGE)
+    code, refused = ask("PUT", f"{THINGS}/a", {**live, "spec": {"k": "2"}, "status": {}})
+    assert (code, refused["details"]["causes"][0]["field"]) == (422, "status")
 
 
 def test_a_definition_restricts_names() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from hypothesis import given
@@ -13,6 +14,7 @@ from pyctrl.apiserver._fieldmanager.fieldset import (
     all_fields,
     difference,
     intersection,
+    ordered,
     paths,
     recursive_difference,
     to_field_set,
@@ -44,7 +46,7 @@ NODE = compile_structural(
         },
     }
 )
-ELEMENTS = st.sampled_from(["f:a", "f:b", 'k:{"n":1}'])
+ELEMENTS = st.sampled_from(["f:a", "f:b", 'k:{"n":9}', 'k:{"n":10}'])
 SETS: st.SearchStrategy[FieldSet] = st.recursive(
     st.just({}), lambda below: st.dictionaries(st.one_of(ELEMENTS, st.just(".")), below, max_size=3), max_leaves=8
 )
@@ -84,6 +86,15 @@ def test_the_algebra_is_that_of_sets_of_paths(left: FieldSet, right: FieldSet) -
     assert _members(union(left, right)) == ours | theirs
     assert _members(difference(left, right)) == ours - theirs
     assert _members(intersection(left, right)) == ours & theirs
+
+
+@given(ROOTED, ROOTED)
+def test_the_operations_keep_the_order_of_managed_fields(left: FieldSet, right: FieldSet) -> None:
+    """What comes of two sets in order is in order: it can be written as it is."""
+    left, right = ordered(left), ordered(right)
+    for operation in (union, difference, recursive_difference, intersection):
+        found = operation(left, right)
+        assert json.dumps(found) == json.dumps(ordered(found))
 
 
 @given(ROOTED, ROOTED)
