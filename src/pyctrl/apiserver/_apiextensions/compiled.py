@@ -5,26 +5,27 @@ only set defaults. So each node of a schema is compiled to one function that set
 value, or None if something may be unknown, null or invalid. The full walks then run; defaults that are already set do
 not matter to them. Fields are returned for valid values only, in the order in which managed fields have them.
 
-Objects of one kind have few shapes. The checks that depend only on the keys and the types of the values are cached by
-shape; the others run on the values. For an object of 2.5 KB (`benchmarks/apiserver.py`) the full walks take as long as
-16 times `json.loads`, this path twice.
+msgspec checks first that all values are of their declared types. Objects of one kind have few shapes: what depends only
+on the keys is cached by shape, and the other checks run on the values. For an object of 2.5 KB
+(`benchmarks/apiserver.py`) the full walks take as long as 16 times `json.loads`, this path 1.6 times.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
 from pyctrl._validation.formats import is_of_format
+from pyctrl.apiserver._apiextensions.declared_types import declared_type, json_reader, type_check
 from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, item_element, ordered, ordered_level, whole_value
 from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, SchemaNode, ValueValidations
 from pyctrl.apiserver._schema.validation import validate
 
-__all__ = ["FastDecoder", "compile_object"]
+__all__ = ["CompiledSchema", "FastDecoder", "compile_object"]
 
 
 FastDecoder: TypeAlias = Callable[[JSON], FieldSet | None]
@@ -33,16 +34,29 @@ _IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})  # of every object; ot
 _LEAF: FieldSet = {}  # of a value without parts, or without separately owned ones
 
 
-def compile_object(node: SchemaNode) -> FastDecoder:
-    """Compile the schema of whole objects. The function ignores apiVersion, kind and metadata."""
+class CompiledSchema(NamedTuple):
+    """The compiled schema of whole objects. The schemas of apiVersion, kind and metadata are ignored."""
+
+    has_declared_types: Callable[[JSON], bool]
+    decode: FastDecoder  # of an object that has the declared types
+    read: Callable[[bytes], JSON]  # JSON of an object that has the declared types and no other keys, or None
+
+
+def compile_object(node: SchemaNode) -> CompiledSchema:
+    """Compile the schema of whole objects."""
+    found = declared_type(node, ignored=_IMPLICIT)
+    return CompiledSchema(type_check(found), _compile(node), json_reader(found))
+
+
+def _compile(node: SchemaNode) -> FastDecoder:
     counted = node.checks is not None and (node.checks.min_properties or node.checks.max_properties) is not None
-    if node.embedded or counted:
+    if node.embedded or counted or (node.properties and node.additional is not None):
         return _undecided
     return _with_branches(node, _CompiledObject(node, is_whole=True).decode)
 
 
 def _decoder(node: SchemaNode) -> FastDecoder:
-    """Compile a node below the root."""
+    """Compile a node below the root, for values of its declared type."""
     decode = _undecided if node.embedded else _with_branches(node, _typed_decoder(node))
     if node.nullable:
         return lambda value: _LEAF if value is None else decode(value)
@@ -57,9 +71,9 @@ def _typed_decoder(node: SchemaNode) -> FastDecoder:
     if not node.properties and node.additional is None and node.items is None and node.type != "object":
         if node.type is None and node.preserve and node.checks is None:
             return lambda value: None if value is None else _untyped(value)
-        is_valid = scalars(node)
-        return lambda value: _LEAF if is_valid(value) else None
-    if node.checks is not None and node.checks.enum is not None:
+        known, check = _scalar_check(node) or (_NOTHING, partial(_by_full_walk, node))
+        return lambda value: _LEAF if value in known or check(value) else None
+    if (node.checks is not None and node.checks.enum is not None) or (node.properties and node.additional is not None):
         return _undecided
     if node.type == "object" and node.items is None:
         return _CompiledObject(node).decode
@@ -95,28 +109,6 @@ def _has_branches(node: SchemaNode) -> bool:
     return bool(types) and not (node.int_or_string and types == [("integer", None), ("string", None)])
 
 
-# -- strings and integers -----------------------------------------------------------------------------------------
-
-
-def _string_check_of(node: SchemaNode | None) -> StringCheck | None:
-    """Return the check of a node's strings; None if the node needs more than a check."""
-    if node is None or node.embedded or node.properties or node.additional is not None or node.items is not None:
-        return None
-    checks = node.checks or NO_CHECKS
-    is_text = node.type == "string" or (node.int_or_string and checks.enum is None)
-    return string_check(checks) if is_text and not _has_branches(node) else None
-
-
-def _check_of(node: SchemaNode | None, kind: type) -> StringCheck | _IntegerCheck | None:
-    """Return the check of a node's values of a type; None if they need more than a check."""
-    if kind is str:
-        return _string_check_of(node)
-    if kind is not int or node is None or not (node.type == "integer" or node.int_or_string) or _has_branches(node):
-        return None
-    checks = node.checks or NO_CHECKS
-    return None if checks.multiple_of or checks.enum is not None else _IntegerCheck(_range(checks), _reject)
-
-
 # -- lists -------------------------------------------------------------------------------------------------------
 
 
@@ -127,13 +119,17 @@ def _list(node: SchemaNode, items: SchemaNode) -> FastDecoder:
 
 
 def _atomic_list(items: SchemaNode, sizes: range) -> FastDecoder:
-    rule, decode_item = _string_check_of(items), _decoder(items)
+    rule = _check_of(items)
+    if rule is not None:
+        are_known, check = rule.known.issuperset, rule.check
+        if rule is _ANY:
+            return lambda value: _LEAF if len(value) in sizes else None
+        return lambda value: _LEAF if len(value) in sizes and (are_known(value) or all(map(check, value))) else None
+    decode_item = _decoder(items)
 
     def decode(value: JSON) -> FieldSet | None:
-        if type(value) is not list or len(value) not in sizes:
+        if len(value) not in sizes:
             return None
-        if rule and _ONLY_TEXTS.issuperset(map(type, value)):  # most lists are of texts
-            return _LEAF if rule.known.issuperset(value) or all(map(rule.check, value)) else None
         for each in value:
             if decode_item(each) is None:
                 return None
@@ -142,15 +138,12 @@ def _atomic_list(items: SchemaNode, sizes: range) -> FastDecoder:
     return decode
 
 
-_ONLY_TEXTS = frozenset({str})
-
-
 def _keyed_list(node: SchemaNode, items: SchemaNode, sizes: range) -> FastDecoder:
     """Compile a list of type set or map, whose items have separate owners."""
     decode_item, elements_of = _decoder(items), _elements_function(node)
 
     def decode(value: JSON) -> FieldSet | None:
-        if type(value) is not list or len(value) not in sizes:
+        if len(value) not in sizes:
             return None
         below = [decode_item(each) for each in value]
         if None in below:
@@ -168,21 +161,22 @@ _Elements: TypeAlias = Sequence[tuple[str, int]]  # the elements of a list, in o
 
 def _elements_function(node: SchemaNode) -> Callable[[list[JSON]], _Elements]:
     """Compile the function that returns the elements of a list without duplicates."""
-    if node.list_type != "map" or len(node.map_keys) != 1:
+    items = node.items or SchemaNode()
+    name = node.map_keys[0] if node.list_type == "map" and len(node.map_keys) == 1 else ""
+    key = items.properties.get(name) if name else items
+    if key is None or key.type != "string" or key.nullable or node.list_type not in ("map", "set"):
         return partial(_elements, node)
-    (name,) = node.map_keys
-    cached = lru_cache(maxsize=_LISTS)(lambda keys: _elements(node, [{name: key} for key in keys]))
+    cached = lru_cache(maxsize=_LISTS)(lambda keys: _elements(node, [{name: key} for key in keys] if name else keys))
 
     def elements(value: list[JSON]) -> _Elements:
-        keys = [each.get(name) for each in value] if len(value) <= _ITEMS else []
-        if keys and _ONLY_TEXTS.issuperset(map(type, keys)):  # most lists have one key, a string
-            return cached(tuple(keys))
-        return _elements(node, value)
+        keys = tuple([each.get(name) for each in value] if name else value)
+        is_short = len(keys) <= _ITEMS and None not in keys and sum(map(len, keys)) <= _KEYS_TOGETHER
+        return cached(keys) if is_short else _elements(node, value)
 
     return elements
 
 
-def _elements(node: SchemaNode, value: list[JSON]) -> _Elements:
+def _elements(node: SchemaNode, value: Sequence[JSON]) -> _Elements:
     found = {item_element(node, index, each): index for index, each in enumerate(value)}
     return [*ordered_level(found).items()]
 
@@ -201,9 +195,8 @@ _KEYS_TOGETHER = 2048  # characters of all keys of a shape
 
 @dataclass(slots=True, frozen=True)
 class _ObjectShape:
-    """The checks for objects with certain keys, in this order, and values of certain types."""
+    """The checks for objects with certain keys, in this order."""
 
-    types: list[type]
     defaults: dict[str, JSON]  # to set; the other attributes are of the object with them
     has_plain_defaults: bool  # which need not be copied
     fields: FieldSet | None  # of the object, without those of its values; None if a key is unknown or missing
@@ -227,11 +220,7 @@ class _CompiledObject:
         self._shapes: dict[tuple[str, ...], _ObjectShape] = {}
 
     def decode(self, value: JSON) -> FieldSet | None:
-        if type(value) is not dict:
-            return None
-        shape = self._shapes.get(tuple(value))
-        if shape is None or shape.types != [*map(type, value.values())]:
-            shape = self._add_shape(tuple(value), [*map(type, value.values())])
+        shape = self._shapes.get(tuple(value)) or self._add_shape(tuple(value))
         if shape.defaults:
             value.update(shape.defaults if shape.has_plain_defaults else copied(shape.defaults))
         for key, known, check in shape.scalars:
@@ -249,33 +238,32 @@ class _CompiledObject:
                 return None
         return fields
 
-    def _add_shape(self, keys: tuple[str, ...], types: list[type]) -> _ObjectShape:
-        """Compute and cache a shape: one for each tuple of keys, whose values mostly have the same types."""
-        kinds = {key: kind for key, kind in zip(keys, types, strict=True) if key not in self._implicit}
-        defaults = {key: each.default for key, each in self._properties.items() if _is_missing(key, each, kinds)}
-        shape = self._shape({**kinds, **{key: type(default) for key, default in defaults.items()}}, types, defaults)
+    def _add_shape(self, keys: tuple[str, ...]) -> _ObjectShape:
+        """Compute and cache a shape."""
+        own = [key for key in keys if key not in self._implicit]
+        missing = {key: each.default for key, each in self._properties.items() if key not in own}
+        defaults = {key: default for key, default in missing.items() if default is not NO_DEFAULT}
+        shape = self._shape([*own, *defaults], defaults)
         if len(self._shapes) < _SHAPES and sum(map(len, keys)) <= _KEYS_TOGETHER:
             self._shapes[keys] = shape
         return shape
 
-    def _shape(self, kinds: Mapping[str, type], types: list[type], defaults: dict[str, JSON]) -> _ObjectShape:
-        nodes = {key: self._properties.get(key, self._node.additional) for key in kinds}
-        rules = {key: rule for key, kind in kinds.items() if (rule := _check_of(nodes[key], kind))}
-        decoders = {key: self._decoders.get(key, self._other) for key in kinds if key not in rules}
+    def _shape(self, keys: Sequence[str], defaults: dict[str, JSON]) -> _ObjectShape:
+        nodes = {key: self._properties.get(key, self._node.additional) for key in keys}
+        rules = {key: rule for key in keys if (rule := _check_of(nodes[key]))}
+        decoders = {key: self._decoders.get(key, self._other) for key in keys if key not in rules}
         is_plain = not any(type(each) in (dict, list) for each in defaults.values())
-        if not self._has_all(kinds) or _undecided in decoders.values():
-            return _ObjectShape(types, defaults, is_plain, None, [], [], [])
-        fields = {**self._itself, **{"f:" + key: _LEAF for key in sorted(kinds)}}
-        decoded = {key: decode for key, decode in decoders.items() if not _is_boolean(nodes[key], kinds[key])}
-        leaves = {key for key in decoded if self._node.atomic or _is_leaf(nodes[key])}
+        if not self._has_all(keys) or _undecided in decoders.values():
+            return _ObjectShape(defaults, is_plain, None, [], [], [])
+        fields = {**self._itself, **{"f:" + key: _LEAF for key in sorted(keys)}}
+        leaves = {key for key in decoders if self._node.atomic or _is_leaf(nodes[key])}
         return _ObjectShape(
-            types,
             defaults,
             is_plain,
-            fields=_LEAF if self._node.atomic or not kinds else fields,
-            scalars=[(key, *rule) for key, rule in rules.items() if rule is not ANY_STRING],
-            leaves=[(key, decode) for key, decode in decoded.items() if key in leaves],
-            parts=[(key, "f:" + key, decode) for key, decode in decoded.items() if key not in leaves],
+            fields=_LEAF if self._node.atomic or not keys else fields,
+            scalars=[(key, *rule) for key, rule in rules.items() if rule is not _ANY],
+            leaves=[(key, decode) for key, decode in decoders.items() if key in leaves],
+            parts=[(key, "f:" + key, decode) for key, decode in decoders.items() if key not in leaves],
         )
 
     def _has_all(self, keys: Collection[str]) -> bool:
@@ -285,21 +273,12 @@ class _CompiledObject:
         return (checks.min_properties or 0) <= len(keys) <= most and all(key in keys for key in required)
 
 
-def _is_boolean(node: SchemaNode | None, kind: type) -> bool:
-    """Return whether the type of a value is the only check: a boolean."""
-    return kind is bool and node is not None and node.type == "boolean" and node.checks is None
-
-
 def _is_leaf(node: SchemaNode | None) -> bool:
     """Return whether no value of a node has parts with separate owners."""
     if node is None:
         return False
     is_atomic = node.atomic or (node.type == "array" and node.list_type == "atomic")
     return is_atomic or node.int_or_string or node.type not in ("array", "object", None)
-
-
-def _is_missing(key: str, node: SchemaNode, keys: Collection[str]) -> bool:
-    return key not in keys and node.default is not NO_DEFAULT
 
 
 def _other_decoder(node: SchemaNode) -> FastDecoder:
@@ -313,34 +292,53 @@ def _untyped(value: JSON) -> FieldSet:
     return ordered(whole_value(None, value))
 
 
-# -- scalars ---------------------------------------------------------------------------------------------------
-
-ScalarCheck: TypeAlias = Callable[[JSON], bool]
+# -- strings, numbers, booleans ----------------------------------------------------------------------------------
 
 NO_CHECKS = ValueValidations()
 
+_NOTHING: frozenset[JSON] = frozenset()
 _SHORT = 64  # maximum length of cached strings, in characters
 _TEXTS = 512  # maximum number of cached strings of a node
 
 
-class StringCheck(NamedTuple):
-    """The check of a node's strings, with a cache of valid ones.
+class ValueCheck(NamedTuple):
+    """The check of a node's values, which are of the declared type, with a cache of valid strings.
 
     Objects of one kind repeat names, quantities and the like, and matching patterns is slow.
     """
 
-    known: set[str] | frozenset[str]
-    check: Callable[[str], bool]  # adds valid strings to `known`
-
-    def allows(self, value: JSON) -> bool:
-        """Return whether a value is a valid string."""
-        return type(value) is str and (value in self.known or self.check(value))
+    known: set[JSON] | frozenset[JSON]
+    check: Callable[[JSON], bool]  # of any value; may add it to `known`
 
 
-ANY_STRING = StringCheck(frozenset(), lambda _text: True)
+_ANY = ValueCheck(_NOTHING, lambda _value: True)
 
 
-def string_check(checks: ValueValidations) -> StringCheck:
+def _check_of(node: SchemaNode | None) -> ValueCheck | None:
+    """Return the check of a node's values; None if they need more than a check."""
+    if node is None or node.nullable or node.embedded or _has_branches(node):
+        return None
+    if node.properties or node.additional is not None or node.items is not None:
+        return None
+    return _scalar_check(node)
+
+
+def _scalar_check(node: SchemaNode) -> ValueCheck | None:
+    """Return the check of a node without parts; None if its values need the full walk."""
+    checks = node.checks or NO_CHECKS
+    if node.type == "boolean" and node.checks is None:
+        return _ANY
+    if node.type == "string" and not node.int_or_string:
+        return string_check(checks)
+    if checks.multiple_of or checks.enum is not None:
+        return None
+    texts, is_integer = string_check(checks), _range(checks).__contains__
+    if node.int_or_string:
+        return ValueCheck(texts.known, lambda value: is_integer(value) if type(value) is int else texts.check(value))
+    return ValueCheck(_NOTHING, is_integer) if node.type == "integer" else None
+
+
+def string_check(checks: ValueValidations) -> ValueCheck:
     """Compile the validations of strings."""
     patterns: list[Callable[[str], object]] = []
     if checks.pattern is not None:
@@ -349,15 +347,12 @@ def string_check(checks: ValueValidations) -> StringCheck:
         patterns.append(partial(is_of_format, checks.format))
     if checks.enum is not None:
         allowed = frozenset(each for each in checks.enum if type(each) is str)
-        return StringCheck(frozenset(filter(_MemoizedCheck(checks, patterns).is_valid, allowed)), _reject)
+        known = frozenset(filter(_MemoizedCheck(checks, patterns).is_valid, allowed))
+        return ValueCheck(known, known.__contains__)
     if not patterns and checks.min_length is None and checks.max_length is None:
-        return ANY_STRING
+        return _ANY
     memoized = _MemoizedCheck(checks, patterns)
-    return StringCheck(memoized.known, memoized.check)
-
-
-def _reject(_value: JSON) -> bool:
-    return False
+    return ValueCheck(memoized.known, memoized.check)
 
 
 class _MemoizedCheck:
@@ -369,7 +364,7 @@ class _MemoizedCheck:
         self._shortest = checks.min_length or 0
         self._longest = sys.maxsize if checks.max_length is None else checks.max_length
         self._patterns = patterns
-        self.known: set[str] = set()
+        self.known: set[JSON] = set()
 
     def is_valid(self, text: str) -> bool:
         return self._shortest <= len(text) <= self._longest and all(matches(text) for matches in self._patterns)
@@ -384,19 +379,6 @@ class _MemoizedCheck:
         return True
 
 
-class _IntegerCheck(NamedTuple):
-    """The check of a node's integers, in the form of `StringCheck`."""
-
-    known: range
-    check: Callable[[int], bool]
-
-
-def integers(checks: ValueValidations) -> ScalarCheck:
-    """Compile the validations of integers."""
-    valid = _range(checks)
-    return lambda value: type(value) is int and value in valid
-
-
 def _range(checks: ValueValidations) -> range:
     """Return the valid integers."""
     bound = 1 << (31 if checks.format == "int32" else 63)
@@ -406,29 +388,6 @@ def _range(checks: ValueValidations) -> range:
     if checks.maximum is not None:
         most = min(most, int(checks.maximum) - (1 if checks.exclusive_maximum else 0))
     return range(least, most + 1)
-
-
-def scalars(node: SchemaNode) -> ScalarCheck:
-    """Compile a node without parts; validations without a fast check run the full walk."""
-    checks = node.checks or NO_CHECKS
-    if checks.multiple_of or (checks.enum is not None and node.type != "string"):
-        return partial(_by_full_walk, node)
-    if node.int_or_string:
-        return _integers_and_texts(checks)
-    if node.type == "string":
-        return string_check(checks).allows
-    if node.type == "integer":
-        return integers(checks)
-    return _is_boolean_value if node.type == "boolean" else partial(_by_full_walk, node)
-
-
-def _integers_and_texts(checks: ValueValidations) -> ScalarCheck:
-    is_text, is_integer = string_check(checks).allows, integers(checks)
-    return lambda value: is_text(value) or is_integer(value)
-
-
-def _is_boolean_value(value: JSON) -> bool:
-    return type(value) is bool
 
 
 _SCALARS = frozenset({str, int, float, bool})

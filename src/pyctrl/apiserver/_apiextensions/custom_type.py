@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pyctrl._go.text import shown_value
 from pyctrl._validation import names
 from pyctrl.apiserver import _errors as errors
-from pyctrl.apiserver._apiextensions.compiled import FastDecoder, compile_object
+from pyctrl.apiserver._apiextensions.compiled import CompiledSchema, compile_object
 from pyctrl.apiserver._apiextensions.compiled_metadata import metadata_fields
 from pyctrl.apiserver._apiextensions.pruning import prune
 from pyctrl.apiserver._apiextensions.validator import validate_embedded, validate_scale
@@ -114,7 +114,7 @@ class CustomResourceType:
         self._components = components
         self._schema: SchemaNode | None = None
         self._metadata_limits: SchemaNode | None = None
-        self._fast_decoder: FastDecoder | None = None
+        self._compiled: CompiledSchema | None = None
         self._rules: RuleValidator | None = None
 
     def __repr__(self) -> str:
@@ -134,11 +134,18 @@ class CustomResourceType:
             node.properties.setdefault("kind", SchemaNode(type="string"))
         return self._schema
 
-    def _decode_fast(self, obj: dict[str, JSON]) -> FieldSet | None:
+    @property
+    def _compiled_schema(self) -> CompiledSchema:
+        if self._compiled is None:
+            self._compiled = compile_object(self.schema)
+        return self._compiled
+
+    def _decode_fast(self, obj: dict[str, JSON], *, has_declared_types: bool = False) -> FieldSet | None:
         """Apply defaults; return the fields of the object if it is valid and needs no pruning, else None."""
-        if self._fast_decoder is None:
-            self._fast_decoder = compile_object(self.schema)
-        return None if self.scale is not None and any(self._validate_scale(obj)) else self._fast_decoder(obj)
+        schema = self._compiled_schema
+        if self.scale is not None and any(self._validate_scale(obj)):
+            return None
+        return schema.decode(obj) if has_declared_types or schema.has_declared_types(obj) else None
 
     @property
     def rules(self) -> RuleValidator | None:
@@ -189,6 +196,13 @@ class CustomResourceType:
         """Return an empty object: a custom resource has no built-in fields."""
         return {}
 
+    def read_declared(self, body: bytes) -> dict[str, JSON] | None:
+        """Decode JSON of this kind with declared keys and types only, in the usual form; None if it is any other."""
+        obj = self._compiled_schema.read(body)
+        if not isinstance(obj, dict) or (obj.get("kind"), obj.get("apiVersion")) != (self.kind, self.api_version):
+            return None
+        return obj
+
     def decode(
         self,
         obj: dict[str, JSON],
@@ -198,6 +212,7 @@ class CustomResourceType:
         duplicates: Sequence[str] = (),
         dropped_by_apply: list[str] | None = None,
         kept: Collection[str] = (),
+        is_declared: bool = False,
     ) -> DecodedFields | None:
         """Decode metadata as its Go type, drop unknown fields, and apply defaults.
 
@@ -205,13 +220,14 @@ class CustomResourceType:
             dropped_by_apply: A list if the object is the result of a server-side apply, whose nulls are kept and
                 validated. The unknown fields are added to it.
             kept: Not used: a definition may have changed since these fields were stored.
+            is_declared: `read_declared` has returned the object.
         """
         unknown: list[str] = []
         metadata = metadata_fields(obj.get("metadata"), is_namespaced=self.namespaced)
         try:
             if metadata is None:
                 obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
-            fields = self._decode_fast(obj)
+            fields = self._decode_fast(obj, has_declared_types=is_declared)
             if fields is None:
                 prune(self.schema, obj, unknown, self._read_metadata)
         except DecodeFailed as failed:

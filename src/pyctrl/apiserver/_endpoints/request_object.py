@@ -6,11 +6,12 @@ from collections.abc import Collection
 from typing import Any
 
 from pyctrl.apiserver._endpoints.backend import check_kind, check_type_meta
+from pyctrl.apiserver._errors import JSON
 from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
 from pyctrl.apiserver._request.options import WriteOptions
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.served_resources import ServedResources
-from pyctrl.apiserver._serializer.decoding import decode_strictly
+from pyctrl.apiserver._serializer.decoding import BODY_LIMIT, decode_strictly, media_type
 
 __all__ = ["decode_as_resource", "read_request_object", "track_managed_fields"]
 
@@ -22,10 +23,15 @@ _REPEATED_OWNERS = (
 
 def read_request_object(request: ResourceRequest, options: WriteOptions, served: ServedResources) -> dict[str, Any]:
     """Return the object in the body of a request, decoded and defaulted."""
-    resource = request.resource
-    obj, duplicates = decode_strictly(request.body, request.headers, resource.kind)
+    resource, body = request.resource, request.body
+    if media_type(request.headers) == JSON and len(body) <= BODY_LIMIT:
+        declared = resource.read_declared(body)
+        if declared is not None:
+            decode_as_resource(declared, request, options, [], is_declared=True)
+            return declared
+    obj, duplicates = decode_strictly(body, request.headers, resource.kind)
     if obj.get("kind") != resource.kind or obj.get("apiVersion") != resource.api_version:
-        check_type_meta(obj, resource, request.body)
+        check_type_meta(obj, resource, body)
         check_kind(obj, resource, served)
     decode_as_resource(obj, request, options, duplicates)
     return obj
@@ -39,6 +45,7 @@ def decode_as_resource(
     *,
     is_applied: bool = False,
     kept: Collection[str] = (),
+    is_declared: bool = False,
 ) -> list[str]:
     """Decode and default an object in place, as the resource of the request.
 
@@ -46,6 +53,7 @@ def decode_as_resource(
         is_applied: The object is the result of a server-side apply. Fields that its schema does not have were refused
             before, or are dropped in silence.
         kept: Fields that are decoded and defaulted already.
+        is_declared: All keys and types are declared by the schema of the resource.
 
     Returns:
         The fields that were dropped from the result of an apply.
@@ -59,6 +67,7 @@ def decode_as_resource(
         duplicates=duplicates,
         dropped_by_apply=dropped if is_applied else None,
         kept=kept,
+        is_declared=is_declared,
     )
     if len(obj["metadata"].get("ownerReferences") or ()) > 1:
         _drop_repeated_owners(obj["metadata"], warnings)

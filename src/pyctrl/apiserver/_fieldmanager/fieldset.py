@@ -211,11 +211,14 @@ def ordered_level(fields: FieldSet) -> FieldSet:
     if len(fields) < 2:
         return fields
     elements = tuple(fields)
-    order = _order_of(elements) if len(elements) <= _CACHED_ELEMENTS else _sorted_elements(elements)
+    is_short = len(elements) <= _ELEMENTS and sum(map(len, elements)) <= _ELEMENTS_TOGETHER
+    order = _order_of(elements) if is_short else _sorted_elements(elements)
     return fields if order == elements else {key: fields[key] for key in order}
 
 
-_CACHED_ELEMENTS = 64  # of a set whose order is cached: objects of one kind have the same few sets again and again
+# Limits of the sets whose order is cached: objects of one kind have the same few again and again.
+_ELEMENTS = 64
+_ELEMENTS_TOGETHER = 4096  # characters
 
 
 def _sorted_elements(elements: tuple[str, ...]) -> tuple[str, ...]:

@@ -151,6 +151,9 @@ class BuiltinResourceType:
             self._blank = empty(self.schema)
         return self._blank
 
+    def read_declared(self, body: bytes) -> None:
+        """Return None: `decode` reads every object."""
+
     def decode(
         self,
         obj: dict[str, JSON],
@@ -160,6 +163,7 @@ class BuiltinResourceType:
         duplicates: Sequence[str] = (),
         dropped_by_apply: list[str] | None = None,
         kept: Collection[str] = (),
+        is_declared: bool = False,
     ) -> None:
         """Decode an object by its Go type and fill defaults; unknown fields are refused or dropped.
 

@@ -46,6 +46,9 @@ class ResourceType(Protocol):
     fields of metadata, then `prepare_create` or `prepare_update`, which sets what only the server may set and
     validates. All of them change the object in place and raise `StatusError` when it is not acceptable.
 
+    `read_declared` returns the object in JSON whose keys and types a schema declares, None for other JSON, and for
+    kinds that check them in `decode`.
+
     `decode` returns the fields of an object that is valid as it is. `prepare_create` and `prepare_update` get them as
     `decoded_fields` and skip the validation of the object, unless admission changed it in between.
     """
@@ -96,6 +99,7 @@ class ResourceType(Protocol):
     def cells(self, obj: dict[str, JSON]) -> list[JSON]: ...
     def reset_fields(self, subresource: str | None) -> dict[str, JSON]: ...
     def has_version(self, api_version: str) -> bool: ...
+    def read_declared(self, body: bytes) -> dict[str, JSON] | None: ...
     def decode(
         self,
         obj: dict[str, JSON],
@@ -105,6 +109,7 @@ class ResourceType(Protocol):
         duplicates: Sequence[str] = (),
         dropped_by_apply: list[str] | None = None,
         kept: Collection[str] = (),
+        is_declared: bool = False,
     ) -> DecodedFields | None: ...
     def prepare_create(
         self,

@@ -6,15 +6,16 @@ import copy
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyctrl.apiserver._apiextensions.compiled import compile_object
 from pyctrl.apiserver._apiextensions.pruning import prune
-from pyctrl.apiserver._fieldmanager.fieldset import all_fields, ordered
+from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, all_fields, ordered
 from pyctrl.apiserver._schema.defaulting import apply_defaults, prune_nulls
-from pyctrl.apiserver._schema.schema import compile_structural
+from pyctrl.apiserver._schema.schema import SchemaNode, compile_structural
 from pyctrl.apiserver._schema.validation import validate, validate_list_types
 from tests.unit.apiserver._objects import spec_schema
 
@@ -112,11 +113,16 @@ def _fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 PAIRS = SCHEMAS.flatmap(lambda schema: st.tuples(st.just(schema), _fitting(schema)))
 
 
+def _decode(node: SchemaNode, obj: dict[str, Any]) -> FieldSet | None:
+    schema = compile_object(node)
+    return schema.decode(obj) if schema.has_declared_types(obj) else None
+
+
 def _check(schema: dict[str, Any], value: Any) -> None:
     """Check that the result of the fast path is that of the full walks, without errors, and which fields it has."""
     node = compile_structural(spec_schema({"a": schema}))
     settled, slow = {"spec": {"a": value}}, {"spec": {"a": copy.deepcopy(value)}}
-    fields = compile_object(node)(settled)
+    fields = _decode(node, settled)
     if fields is None:
         return
     assert json.dumps(fields) == json.dumps(ordered(all_fields(node, settled)))
@@ -144,13 +150,37 @@ def test_what_is_settled_has_nothing_to_prune_and_nothing_wrong(pair: tuple[dict
     _check(*pair)
 
 
+@settings(max_examples=300)
+@given(PAIRS)
+def test_json_that_is_read_by_its_schema_has_nothing_unknown(pair: tuple[dict[str, Any], Any]) -> None:
+    """JSON is read by its schema only if that is the same as to decode it and to find no unknown key."""
+    node = compile_structural(spec_schema({"a": pair[0]}))
+    obj = {"kind": "Thing", "metadata": {"name": "a"}, "spec": {"a": pair[1]}}
+    schema = compile_object(node)
+    found = schema.read(msgspec.json.encode(obj))
+    if found is not None:
+        assert json.dumps(found) == json.dumps(obj)
+        assert schema.has_declared_types(obj)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"spec":{"a":"x","b":1}}', b'{"spec":{"a":"x","a":"y"}}', b'{"spec":{"a": "x"}}', b'{"spec":{"a":1}}', b"{"],
+)
+def test_other_json_is_not_read_by_its_schema(body: bytes) -> None:
+    """Unknown and duplicate keys, spaces, other types and broken JSON are left to the decoder that reports them."""
+    read = compile_object(compile_structural(spec_schema({"a": {"type": "string"}}))).read
+    assert read(body) is None
+    assert read(b'{"kind":"Thing","spec":{"a":"x"}}') == {"kind": "Thing", "spec": {"a": "x"}}
+
+
 @given(PAIRS)
 def test_an_unsettled_object_is_left_to_the_slow_walks(pair: tuple[dict[str, Any], Any]) -> None:
     """Defaults that the fast path sets before it stops do not change the result of the full walks."""
     schema, value = pair
     node = compile_structural(spec_schema({"a": schema}))
     tried, slow = {"spec": {"a": value}}, {"spec": {"a": copy.deepcopy(value)}}
-    compile_object(node)(tried)
+    _decode(node, tried)
     for obj in (tried, slow):
         prune(node, obj, [], lambda metadata, _path, _unknown: metadata)
         prune_nulls(node, obj)
@@ -170,14 +200,14 @@ def test_an_unsettled_object_is_left_to_the_slow_walks(pair: tuple[dict[str, Any
 )
 def test_lists_by_key_have_the_fields_of_the_full_walk(schema: dict[str, Any], value: Any) -> None:
     """Items without their key, keys with quotes, and lists inside atomic objects are owned as the full walk says."""
-    assert compile_object(compile_structural(spec_schema({"a": schema})))({"spec": {"a": copy.deepcopy(value)}})
+    assert _decode(compile_structural(spec_schema({"a": schema})), {"spec": {"a": copy.deepcopy(value)}})
     _check(schema, value)
 
 
 def test_defaults_are_not_shared() -> None:
     """A list that an object has by default is its own: a change of it changes no later object."""
     schema = {"type": "array", "items": {"type": "string"}, "default": ["a"]}
-    decode = compile_object(compile_structural(spec_schema({"a": schema})))
+    decode = compile_object(compile_structural(spec_schema({"a": schema}))).decode
     objects: list[dict[str, Any]] = [{"spec": {}}, {"spec": {}}]
     for obj in objects:
         assert decode(obj) is not None
@@ -207,4 +237,4 @@ def test_defaults_are_not_shared() -> None:
 def test_common_values_are_settled(schema: dict[str, Any], value: Any) -> None:
     """The fast path accepts valid values of common schemas."""
     node = compile_structural(spec_schema({"a": schema}))
-    assert compile_object(node)({"apiVersion": "g/v1", "kind": "K", "metadata": {}, "spec": {"a": value}}) is not None
+    assert _decode(node, {"apiVersion": "g/v1", "kind": "K", "metadata": {}, "spec": {"a": value}}) is not None
