@@ -163,17 +163,6 @@ def test_json_that_is_read_by_its_schema_has_nothing_unknown(pair: tuple[dict[st
         assert schema.has_declared_types(obj)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b'{"spec":{"a":"x","b":1}}', b'{"spec":{"a":"x","a":"y"}}', b'{"spec":{"a": "x"}}', b'{"spec":{"a":1}}', b"{"],
-)
-def test_other_json_is_not_read_by_its_schema(body: bytes) -> None:
-    """Unknown and duplicate keys, spaces, other types and broken JSON are left to the decoder that reports them."""
-    read = compile_object(compile_structural(spec_schema({"a": {"type": "string"}}))).read
-    assert read(body) is None
-    assert read(b'{"kind":"Thing","spec":{"a":"x"}}') == {"kind": "Thing", "spec": {"a": "x"}}
-
-
 @given(PAIRS)
 def test_an_unsettled_object_is_left_to_the_slow_walks(pair: tuple[dict[str, Any], Any]) -> None:
     """Defaults that the fast path sets before it stops do not change the result of the full walks."""
