@@ -224,12 +224,13 @@ class Informer:
         return Subscription(self._subscribers)
 
     @contextmanager
-    def notifying(self, listener: StoreListener) -> Iterator[None]:
+    def notifying(self, listener: StoreListener, *, replays: bool = True) -> Iterator[None]:
         """Notify a listener of what a subscription would receive, while the block lasts.
 
-        The informer calls the listener synchronously, which saves a turn of the event loop.
+        The informer calls the listener synchronously, which saves a turn of the event loop. Without ``replays`` it is
+        not notified of the objects that exist.
         """
-        self._subscribers.add(listener)
+        self._subscribers.add(listener, replays=replays)
         try:
             yield
         finally:

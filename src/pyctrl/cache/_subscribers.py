@@ -71,12 +71,12 @@ class Subscribers:
         self.listeners: list[StoreListener] = []
         self._is_synced = False
 
-    def add(self, listener: StoreListener) -> None:
-        """Add a listener, and notify it of the present objects first."""
+    def add(self, listener: StoreListener, *, replays: bool = True) -> None:
+        """Add a listener, and notify it of the present objects first, if it ``replays``."""
         # No await in here: the replay and the changes that follow are one sequence.
-        for record in self._replay():
+        for record in self._replay() if replays else ():
             listener.push(Created(record, initial=True))
-        if self._is_synced:
+        if self._is_synced and replays:
             listener.push(Synced())
         self.listeners.append(listener)
 

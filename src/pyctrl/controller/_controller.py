@@ -271,8 +271,9 @@ class Controller:
             self._asked_to_stop = asyncio.Event()
 
     async def _run_until_stopped(self, group: asyncio.TaskGroup) -> None:
-        sink = self._sink if self.fingerprints is None else self.fingerprints.begin(self._sink)
-        tasks = self._source_runners.start(group, sink, is_fatal=self._on_sync_failure is OnSyncFailure.END)
+        if self.fingerprints is not None:
+            self.fingerprints.begin()
+        tasks = self._source_runners.start(group, self._sink, is_fatal=self._on_sync_failure is OnSyncFailure.END)
         tasks.append(group.create_task(self._start_workers(group), name=f"{self.name}/start"))
         if logging.getLogger("pyctrl.controller.queue").isEnabledFor(DUMP_LEVEL):
             tasks.append(group.create_task(log_items(self.queue, self._fields()), name=f"{self.name}/dump"))

@@ -48,11 +48,13 @@ class LabelSelector:
     def __post_init__(self) -> None:
         kept = tuple(self.requirements)
         if len(kept) > 1:  # keys usually differ, and hashing requirements is slow
-            by_key = {requirement.key: requirement for requirement in kept}
-            if len(by_key) == len(kept):
-                kept = tuple(by_key[key] for key in sorted(by_key))
-            else:
+            keys = [requirement.key for requirement in kept]
+            ordered = sorted(set(keys))
+            if len(ordered) < len(keys):
                 kept = tuple(sorted(set(kept), key=lambda r: (r.key, r.operator, r.values)))
+            elif ordered != keys:
+                by_key = dict(zip(keys, kept, strict=True))
+                kept = tuple([by_key[key] for key in ordered])
         object.__setattr__(self, "requirements", kept)
         equal = tuple([(r.key, r.values[0]) for r in kept if r.operator is LabelOperator.EQUALS])
         object.__setattr__(self, "_equal", equal)

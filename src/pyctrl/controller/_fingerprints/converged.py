@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from datetime import timedelta
@@ -69,11 +69,12 @@ class ConvergedRequests:
         #: How many runs have not converged, by the reason.
         self.doubts: Counter[str] = Counter()
         #: The number of changes of each kind, of which answers that are kept depend.
-        self.changes: Counter[Informer] = Counter()
+        self.changes: defaultdict[Informer, int] = defaultdict(int)
         self._silent: dict[Informer, KindReads] = {}
         self._running: dict[Request, TrackedRun] = {}
         self._former: dict[Request, Converged] = {}
         self._restored: set[Request] = set()  # those that have not run since the start
+        self._changed_early: set[Request] | None = None  # those affected by a change before they could be restored
         self._on_change = on_change
         self._listening = ExitStack()
         self._heard: set[Informer] = set()
@@ -83,6 +84,7 @@ class ConvergedRequests:
     def open(self) -> None:
         """Begin to listen to all kinds that the controller follows."""
         assert self.followed.reconciled is not None  # else the controller has no fingerprints
+        self._changed_early = set()
         for informer in (self.followed.reconciled, *self.followed.owned, *self.subscriptions.kinds):
             self._listen(informer)
 
@@ -94,13 +96,14 @@ class ConvergedRequests:
             _drop(each.reader, each.reader.reads)
         self.requests.clear()
         self._restored.clear()
+        self._changed_early = None
         self._former.clear()
         self._running.clear()
 
     def _listen(self, informer: Informer) -> None:
         if informer not in self._heard:
             self._heard.add(informer)
-            self._listening.enter_context(informer.notifying(_Listener(self, informer)))
+            self._listening.enter_context(informer.notifying(_Listener(self, informer), replays=False))
 
     def silent(self, informer: Informer) -> KindReads:
         """Return the reads of a kind that the subscriptions do not have; listen to it from now on."""
@@ -181,14 +184,22 @@ class ConvergedRequests:
 
     def restore(self, request: Request, reads: Collection[ReadTarget], ran_at: float) -> None:
         """Take a request that has converged before a restart, with all that its last run has read."""
-        kinds = self.subscriptions.kinds
-        subscribed = [read for read in reads if _informer_of(read) in kinds]
+        subscribed = [read for read in reads if _informer_of(read) in self.subscriptions.kinds]
         self.subscriptions.restore(request, subscribed)
-        reader = Subscriber(request, reads=tuple(read for read in reads if _informer_of(read) not in kinds))
-        for read in reader.reads:
+        silent = () if len(subscribed) == len(reads) else tuple(read for read in reads if read not in subscribed)
+        reader = Subscriber(request, reads=silent)
+        for read in silent:
             read.add(reader)
         self.requests[request] = Converged(reader, ran_at)
         self._restored.add(request)
+
+    def may_restore(self, request: Request) -> bool:
+        """Return whether no change since `open` has affected a request. What was compared may be from before it."""
+        return self._changed_early is not None and request not in self._changed_early
+
+    def end_start(self) -> None:
+        """End the time in which requests are restored."""
+        self._changed_early = None
 
     def has_run(self, request: Request) -> bool:
         """Return whether a request that was restored has run since the start."""
@@ -247,6 +258,8 @@ class ConvergedRequests:
                 del self.requests[request]
                 _drop(found.reader, found.reader.reads)
                 self._on_change()
+            elif found is None and self._changed_early is not None:
+                self._changed_early.add(request)
 
     def _affected(self, informer: Informer, before: Record | None, after: Record | None) -> Iterator[Request]:
         if informer is self.followed.reconciled and (current := after or before) is not None:

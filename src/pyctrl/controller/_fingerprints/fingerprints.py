@@ -16,18 +16,20 @@ from pyctrl.controller._causes import TriggerCause
 from pyctrl.controller._fingerprints.comparison import AT_ONCE, SavedComparison, owned_digests, save
 from pyctrl.controller._fingerprints.converged import ConvergedRequests
 from pyctrl.controller._fingerprints.followed import FollowedKinds
-from pyctrl.controller._fingerprints.held_requests import HeldRequests
 from pyctrl.controller._fingerprints.saved import SavedController, SavedRequest, decode_saved, encode_saved
 from pyctrl.controller._reads.subscriptions import Subscriptions
 from pyctrl.controller._request import Request
+from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._workqueue.priority_heap import LOW_PRIORITY
 from pyctrl.controller._workqueue.queue import Queue
-from pyctrl.controller._workqueue.request_sinks import RequestSink
 from pyctrl.errors import DecodeError
 
 __all__ = ["ControllerFingerprints", "FingerprintKeeping"]
 
 log = logging.getLogger("pyctrl.controller")
+
+#: Seconds after the start without a verification: this time belongs to what has changed.
+QUIET = 60.0
 
 VERIFICATION = TriggerCause("verification of what did not change while the program did not run")
 
@@ -74,8 +76,8 @@ class ControllerFingerprints:
         #: How many requests the last start has enqueued, and how many it has not, because they had converged.
         self.enqueued: int = 0
         self.skipped: int = 0
-        self._queue, self._keeping, self._random = queue, keeping, random
-        self._held: HeldRequests | None = None
+        self._followed, self._queue, self._keeping, self._random = followed, queue, keeping, random
+        self._limit = keeping.verify_within.total_seconds()
         self._is_released = False
         self._final: bytes | None = None
         self._unverified: dict[Request, float] = {}  # with the time at which it runs, on the loop's clock
@@ -85,39 +87,47 @@ class ControllerFingerprints:
 
     # --- start ---
 
-    def begin(self, queue: RequestSink) -> RequestSink:
-        """Begin a run of the controller; return the queue for its sources."""
+    def begin(self) -> None:
+        """Begin a run of the controller, before its sources run."""
         self.ended.clear()
         self._final, self._is_released = None, False
         self.requests.open()
-        self._held = HeldRequests(queue)
-        return self._held
+        for source in self._followed.sources:
+            source.hold()
 
     async def release(self) -> None:
         """Enqueue the requests of the first lists that have not converged. Call it when all sources are synced."""
-        held = self._held
-        assert held is not None  # `begin` has made it
         comparison = await self._comparison()
-        slice_ = TimeSlice.current()
-        self.enqueued = self.skipped = 0
-        for number, request in enumerate(list(held.held)):
-            found = None
-            if comparison is not None and request not in held.passed:
-                found = comparison.restore(request)
-            if found is None:
-                self.enqueued += 1
-                held.enqueue(request)
-            else:
-                self.skipped += 1
-                self._schedule(request, found)
-            if not number % AT_ONCE:
-                await slice_.step()
+        left_out: dict[Request, bool] = {}
+        for source in self._followed.sources:
+            await self._release(source, comparison, left_out)
         if comparison is not None:
             comparison.close()
-        held.release()
-        self._held, self._is_released = None, True
+        self.requests.end_start()
+        self._is_released = True
+        self.skipped = sum(left_out.values())
+        self.enqueued = len(left_out) - self.skipped
         facts = {"controller": self.name, "unchanged": self.skipped, "enqueued": self.enqueued}
         log.info("Compared fingerprints", extra=facts)
+
+    async def _release(
+        self, source: KindSource, comparison: SavedComparison | None, left_out: dict[Request, bool]
+    ) -> None:
+        """Enqueue the requests for the first list of a source; ``left_out`` has those that are decided."""
+        slice_, times = TimeSlice.current(), self._times()
+        for number, change in enumerate(source.release()):
+            is_needless = comparison is not None and comparison.has_restored_owners(change.new)
+            for request in () if is_needless else source.requests_of(change):
+                if request not in left_out:
+                    found = None if comparison is None else comparison.restore(request)
+                    left_out[request] = found is not None
+                    if found is not None:
+                        self._schedule(request, found, times)
+                if not left_out[request]:
+                    source.add(self._queue, request, change)
+            if not number % AT_ONCE:
+                await slice_.step()
+                times = self._times()
 
     async def _comparison(self) -> SavedComparison | None:
         data = await self._keeping.load(self.name)
@@ -140,14 +150,17 @@ class ControllerFingerprints:
             return None
         return saved
 
-    def _schedule(self, request: Request, saved: SavedRequest) -> None:
+    def _times(self) -> tuple[float, float]:
+        """Return the present wall time and that of the loop."""
+        return _clock.now().timestamp(), asyncio.get_running_loop().time()
+
+    def _schedule(self, request: Request, saved: SavedRequest, times: tuple[float, float]) -> None:
         """Schedule the timer of a request, and draw the time of its verification."""
-        now, loop_time = _clock.now().timestamp(), asyncio.get_running_loop().time()
+        now, loop_time = times
         if saved.due is not None:
             self._queue.restore_timer(request, timedelta(seconds=saved.due - now), saved.priority)
-        left = max(0.0, saved.ran_at + self._keeping.verify_within.total_seconds() - now)
-        left = min(left, self._keeping.verify_within.total_seconds())  # the clock may have been wrong
-        self._unverified[request] = loop_time + self._random.uniform(0.0, left)
+        left = min(max(0.0, saved.ran_at + self._limit - now), self._limit)  # the clock may have been wrong
+        self._unverified[request] = loop_time + self._random.uniform(min(left, QUIET), left)
 
     async def verify(self) -> None:
         """Enqueue the requests that the start has not enqueued, each at its time, unless it has run meanwhile."""
@@ -180,5 +193,4 @@ class ControllerFingerprints:
         """End the run of the controller."""
         self.requests.close()
         self._unverified.clear()
-        self._held = None
         self.ended.set()

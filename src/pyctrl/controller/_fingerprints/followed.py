@@ -20,6 +20,7 @@ class FollowedKinds:
     Attributes:
         reconciled: the informer of the reconciled kind; None if there is none.
         owned: the informers of owned kinds, with the handlers that return the owners of an object.
+        sources: the sources of these kinds.
         unknown: why no request of the controller has a fingerprint; "" if they may have one.
         described: each kind with the manner in which it is followed, for comparison.
     """
@@ -28,6 +29,7 @@ class FollowedKinds:
         self._kind = kind
         self.reconciled: Informer | None = None
         self.owned: dict[Informer, list[OwnerHandler]] = {}
+        self.sources: list[KindSource] = []
         self.unknown: str = "" if not cluster else "it works in another cluster than the manager's"
         described = [self._take(source) for source in sources]
         self.described: tuple[str, ...] = tuple(sorted(described))
@@ -42,8 +44,10 @@ class FollowedKinds:
         handler, how = source.handler, "reads"
         if source.is_reconciled:
             self.reconciled, how = source.informer, "reconciles"
+            self.sources.append(source)
         elif isinstance(handler, OwnerHandler) and self._is_of_kind(handler):
             self.owned.setdefault(source.informer, []).append(handler)
+            self.sources.append(source)
             how = "owns"
         elif not isinstance(source, SubscriptionSource) and handler is not no_requests:
             self.unknown = self.unknown or (

@@ -7,10 +7,12 @@ from msgspec import Struct
 
 from pyctrl.errors import DecodeError
 
+# Structs without gc: there are tens of thousands of them while a controller starts.
+
 __all__ = ["SavedController", "SavedRead", "SavedRequest", "decode_saved", "encode_saved"]
 
 
-class SavedRead(Struct, array_like=True, frozen=True):
+class SavedRead(Struct, array_like=True, frozen=True, gc=False):
     """Something that requests have read, with its digest: an object or, without a name, a list."""
 
     kind: int  # the place of its kind in `SavedController.kinds`
@@ -22,7 +24,7 @@ class SavedRead(Struct, array_like=True, frozen=True):
     index: tuple[str, str] | None = None
 
 
-class SavedRequest(Struct, array_like=True, frozen=True):
+class SavedRequest(Struct, array_like=True, frozen=True, gc=False):
     """The fingerprint of a request.
 
     Attributes:
@@ -46,7 +48,7 @@ class SavedRequest(Struct, array_like=True, frozen=True):
     priority: int = 0
 
 
-class SavedController(Struct, array_like=True, frozen=True):
+class SavedController(Struct, array_like=True, frozen=True, gc=False):
     """The fingerprints of a controller. ``follows`` says which kinds it follows and how: others count as unknown."""
 
     follows: tuple[str, ...]

@@ -119,6 +119,14 @@ class KindReads:
         if not names:
             del self._objects[read.namespace]
 
+    def keep_unread_lists(self) -> None:
+        """Keep lists that no request has read, as while a restart compares lists that it may restore."""
+        self._lists.keeps_unread = True
+
+    def forget_unread_lists(self) -> None:
+        """Forget the lists that no request has read, and keep none any more."""
+        self._lists.forget_unread()
+
     def forget_unsynced(self) -> None:
         """Forget the read that fails while the kind is not synced."""
         self._unsynced = None
@@ -146,7 +154,7 @@ class KindReads:
 
     def lists_of(self, record: Record) -> Iterator[ListRead]:
         """Yield the lists that contain an object."""
-        return self._lists.affected(None, record)
+        return self._lists.containing(record)
 
     def readers(self) -> Collection[Subscriber]:
         """Return all requests that have read something of the kind, each once."""

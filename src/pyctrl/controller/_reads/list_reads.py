@@ -26,7 +26,7 @@ class ListRead(ReadTarget, gc=False, eq=False, kw_only=True):
     home: ListReads
     query: ListQuery
     index: Index | None
-    trait: _Trait
+    trait: _Trait = ("", "", "")
 
     @property
     def counts(self) -> ReaderCounts:
@@ -48,6 +48,9 @@ class ListRead(ReadTarget, gc=False, eq=False, kw_only=True):
         return ReadView.of_list(self.home.informer, self.query, self.index)
 
 
+_NONE: dict[ListRead, None] = {}
+
+
 class ListReads:
     """The lists that requests have read, each once, by one trait that all of their objects have.
 
@@ -58,6 +61,8 @@ class ListReads:
     def __init__(self, informer: Informer, counts: ReaderCounts) -> None:
         self.informer: Informer = informer
         self.counts: ReaderCounts = counts
+        #: Whether lists without readers are kept.
+        self.keeps_unread: bool = False
         self._reads: dict[tuple[ListQuery, Index | None], ListRead] = {}
         self._by_trait: dict[_Trait, dict[ListRead, None]] = {}
         self._names: dict[tuple[str, str], int] = {}  # how many traits have a type and a name
@@ -70,19 +75,29 @@ class ListReads:
 
     def get(self, query: ListQuery, index: Index | None) -> ListRead:
         """Return the read of a list."""
-        read = self._reads.get((query, index))
-        if read is None:
-            # The trait that the fewest lists have: of app=web, instance=NAME it is the second.
-            trait = min(_traits(query, index), key=lambda each: len(self._by_trait.get(each, ())))
-            read = self._reads[query, index] = ListRead(home=self, query=query, index=index, trait=trait)
-            if trait not in self._by_trait:
-                self._by_trait[trait] = {}
-                self._names[trait[:2]] = self._names.get(trait[:2], 0) + 1
-            self._by_trait[trait][read] = None
+        made = ListRead(home=self, query=query, index=index)
+        read = self._reads.setdefault((query, index), made)  # at once: the hash of a query takes two microseconds
+        if read is made:
+            self._add(read)
         return read
 
+    def _add(self, read: ListRead) -> None:
+        """File a read under the trait that the fewest lists have: of app=web, instance=NAME it is the second."""
+        read.trait, *others = _traits(read.query, read.index)
+        reads = self._by_trait.get(read.trait, _NONE)
+        for trait in others:
+            if len(fewer := self._by_trait.get(trait, _NONE)) < len(reads):
+                read.trait, reads = trait, fewer
+        if not reads:
+            reads = self._by_trait[read.trait] = {}
+            name = read.trait[:2]
+            self._names[name] = self._names.get(name, 0) + 1
+        reads[read] = None
+
     def forget(self, read: ListRead) -> None:
-        """Forget the read of a list."""
+        """Forget the read of a list, unless such are kept."""
+        if self.keeps_unread:
+            return
         del self._reads[read.query, read.index]
         trait = read.trait
         reads = self._by_trait[trait]
@@ -93,6 +108,19 @@ class ListReads:
         self._names[trait[:2]] -= 1
         if not self._names[trait[:2]]:
             del self._names[trait[:2]]
+
+    def forget_unread(self) -> None:
+        """Forget the lists that no request has read, and keep none any more."""
+        self.keeps_unread = False
+        for read in [each for each in self if not each.readers]:
+            self.forget(read)
+
+    def containing(self, record: Record) -> Iterator[ListRead]:
+        """Yield the lists that contain an object."""
+        for trait in self._traits_of(record):
+            for read in self._by_trait.get(trait, ()):
+                if read.selects(record):
+                    yield read
 
     def affected(self, before: Record | None, after: Record | None) -> Iterator[ListRead]:
         """Yield the lists that contain an object before or after its change, each once."""

@@ -84,18 +84,44 @@ class KindSource(Source):
         #: Maps a change to requests.
         self.handler: Handler[Any] = handler
         self._predicates: Sequence[Callable[[ObjectChange[Any]], bool]] = tuple(predicates)
+        self._held: list[Created] | None = None  # the objects of the first list, while they are held back
 
     async def run(self, queue: RequestSink) -> None:
         """Follow the kind until cancelled."""
+        if self._held is not None:
+            self._held = []  # all objects are listed again
         if isinstance(self.handler, OwnerHandler):
             await self.handler.learn_scope(self._discovery)
 
-        listener = ChangeListener(partial(self._take, queue))
+        listener = ChangeListener(partial(self._take, queue), self._is_put_aside)
         with self.informer.notifying(listener):
             await listener.run()
 
+    def hold(self) -> None:
+        """Hold back the objects of the first list from now on, until `release`. The handler must not wait."""
+        self._held = []
+
+    def release(self) -> list[Created]:
+        """Return the objects that are held back. Objects that are listed later are handled at once."""
+        held, self._held = self._held or [], None
+        return held
+
+    def requests_of(self, change: Created) -> list[Request]:
+        """Return the requests for an object that was held back."""
+        listed = to_object_change(change, self.kind, self.cluster)
+        if self._predicates and not all(self._accepts(predicate, listed) for predicate in self._predicates):
+            return []
+        requests = self.handler(listed)
+        assert isinstance(requests, list)  # as `for_object` and `OwnerHandler` return it
+        return requests
+
+    def add(self, queue: RequestSink, request: Request, change: Created) -> None:
+        """Add a request for an object that was held back."""
+        priority, cause, _ = self._arguments_of_add(to_object_change(change, self.kind, self.cluster))
+        queue.add(request, priority=priority, cause=cause)
+
     async def wait_until_ready(self) -> None:
-        """Wait until the objects of the first list are in the queue, or an optional kind turns out not to be served."""
+        """Wait until the objects of the first list are in the queue or held back, or an optional kind is not served."""
         if self._absence is Absence.IGNORE:
             await self.informer.wait_until_synced_or_failed()
             if not self.informer.is_synced:
@@ -187,6 +213,13 @@ class KindSource(Source):
                 queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
             return None
         return _PendingRequests(self, object_change, requests, queue)
+
+    def _is_put_aside(self, change: Created) -> bool:
+        """Hold back an object of the first list, if these are held back; return whether nothing is left to do."""
+        if self._held is None:
+            return False
+        self._held.append(change)
+        return True
 
     def _accepts(self, predicate: Callable[[ObjectChange[Any]], bool], change: ObjectChange[Any]) -> bool:
         try:
@@ -288,10 +321,15 @@ class ChangeListener:
 
     Args:
         take: handles a change, and returns what is left to wait for.
+        is_put_aside: is called first for an object of the first list, and returns whether nothing is left to do.
     """
 
-    def __init__(self, take: Callable[[Change], PendingChange | None]) -> None:
-        self._take = take
+    def __init__(
+        self,
+        take: Callable[[Change], PendingChange | None],
+        is_put_aside: Callable[[Created], bool] = lambda _change: False,
+    ) -> None:
+        self._take, self._is_put_aside = take, is_put_aside
         self._context = copy_context()  # a handler sees the context variables of its controller, not the informer's
         self._kept: deque[Change] = deque()
         self._pending: PendingChange | None = None
@@ -303,7 +341,12 @@ class ChangeListener:
     def push(self, change: Change) -> None:
         """Take a change from the informer."""
         # No await up to the end of `take`: earlier changes are handled, and none can come in between.
-        if self._kept or self._pending or not self._synchronous_left or (type(change) is Created and change.initial):
+        is_initial = False
+        if type(change) is Created and change.initial:
+            if self._is_put_aside(change):
+                return
+            is_initial = True
+        if self._kept or self._pending or not self._synchronous_left or is_initial:
             self._kept.append(change)
             self._has_work.set()
             return

@@ -90,8 +90,6 @@ class SubscriptionSource(KindSource):
             self.synced.set()
             synced = TriggerCause(f"{self.gvk.kind} synced, which this reconcile read")
             return self._enqueue(_Enqueuing(self._reads, list(self._reads.readers()), queue, synced, LOW_PRIORITY))
-        if type(change) is Created and change.initial:
-            return None  # nothing has read it, or everything runs again because of `Synced`
         object_change = to_object_change(change, self.kind, self.cluster)
         readers = self._subscriptions.readers_of_change(self._reads, object_change.before, object_change.after)
         if not readers:
@@ -104,6 +102,9 @@ class SubscriptionSource(KindSource):
         record = object_change.current if change.was_seen else None
         enqueuing = _Enqueuing(self._reads, list(readers), queue, replace(cause, was_read=True), priority, record)
         return self._enqueue(enqueuing)
+
+    def _is_put_aside(self, change: Created) -> bool:
+        return True  # nothing has read it, or everything runs again because of `Synced`
 
     def _enqueue(self, enqueuing: _Enqueuing) -> PendingChange | None:
         if len(enqueuing.readers) > STEPS:

@@ -91,6 +91,17 @@ async def test_what_did_not_run_is_verified_within_the_limit() -> None:
         assert sorted(program.runs) == sorted(f"set-{number}" for number in range(40))
 
 
+async def test_nothing_is_verified_in_the_first_minute() -> None:
+    """Verifications leave the first minute after a start to what has changed, and are not late because of it."""
+    program = Program(MemoryFingerprints(verify_within=timedelta(minutes=2)))
+    await filled(program, **{f"set-{number}": "x" for number in range(40)})
+    async with program.running() as manager:
+        await settled(manager, 59)
+        assert program.runs == []
+        await settled(manager, 61)
+        assert len(program.runs) == 40
+
+
 async def test_frequent_restarts_do_not_put_the_verification_off() -> None:
     """A program that restarts every hour still verifies within four hours."""
     program = Program(MemoryFingerprints(verify_within=timedelta(hours=4)))

@@ -106,6 +106,22 @@ async def test_a_list_without_readers_is_forgotten() -> None:
         assert [*lists._traits_of(web)] == []
 
 
+async def test_unread_lists_are_kept_on_demand() -> None:
+    """While lists are kept, one without readers stays; then those that nothing reads are forgotten, and no others."""
+    async with running_informer(Secret) as informer:
+        lists, (a,) = ListReads(informer, ReaderCounts()), readers("a")
+        lists.keeps_unread = True
+        first, second = lists.get(query("app=web"), None), lists.get(query("app=web,x=y"), None)
+        for read in (first, second):
+            read.add(a)
+        first.remove(a)
+        assert lists.get(query("app=web"), None) is first
+        lists.forget_unread()
+        assert [*lists] == [second]
+        second.remove(a)
+        assert [*lists] == []
+
+
 @pytest.mark.parametrize(
     ("selects", "text"),
     [
