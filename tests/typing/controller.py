@@ -19,6 +19,7 @@ from pyctrl.controller import (
     ObjectChange,
     ObjectReconciler,
     Predicate,
+    Reading,
     Reconciler,
     Request,
     Result,
@@ -30,10 +31,11 @@ from pyctrl.controller import (
     labels_match,
     mapped,
     on_delete,
+    reading,
     where,
 )
 from pyctrl.kinds.apps.v1 import Deployment
-from pyctrl.kinds.core.v1 import Pod
+from pyctrl.kinds.core.v1 import ConfigMap, Pod, Secret
 from pyctrl.manager import Group, Manager
 
 
@@ -58,6 +60,22 @@ class ThingReconciler(Reconciler[Thing]):
             self.recorder.normal(thing, "Seen", "Seen it", action="Look", related=Unstructured.new(DYNAMIC, name="a"))
             self.recorder.warning(thing, "Seen")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
         return Result.after(timedelta(minutes=10), priority=-1)
+
+
+class ReadingReconciler(Reconciler[Thing]):
+    """Kinds, dynamic kinds and readings may be mixed."""
+
+    reads = (Secret, reading(ConfigMap, of="data", namespaces="default", names=("a", "b")), DYNAMIC)
+
+    async def reconcile(self, request: Request) -> None:
+        assert_type(await self.client.find(Secret, request.key), Secret | None)
+
+
+class WrongReadingReconciler(Reconciler[Thing]):
+    reads = ("Secret",)  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+
+    async def reconcile(self, request: Request) -> None:
+        """The name of a kind is no kind."""
 
 
 class DynamicReconciler(Reconciler[Unstructured]):
@@ -118,6 +136,10 @@ def wire(manager: Manager, host: ManagedCluster) -> None:
     assert_type(builder.build(ThingReconciler()), Controller)
     builder.build(ThingObjectReconciler())
     builder.build(AnyReconciler())
+    builder.build(ReadingReconciler())
+    assert_type(reading(Secret, of=("data", "metadata.labels")), Reading)
+    assert_type(builder.reads(Secret).reads(reading(ConfigMap, triggers=False)).reads(DYNAMIC), Builder[Thing])
+    assert_type(builder.options(fingerprints=False), Builder[Thing])
     builder.build(DynamicReconciler())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
     assert_type(Builder(a_host).reconciles(DYNAMIC), Builder[Unstructured])

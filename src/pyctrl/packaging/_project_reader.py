@@ -8,7 +8,7 @@ from pathlib import Path
 from pyctrl.client import Config
 from pyctrl.controller import Absence, Controller, KindSource
 from pyctrl.errors import CommandFailed
-from pyctrl.manager import NoServer
+from pyctrl.manager import ConfigMapFingerprints, NoServer
 from pyctrl.packaging._project import Followed, Project
 from pyctrl.packaging._settings import Settings
 from pyctrl.program import (
@@ -26,6 +26,8 @@ from pyctrl.webhook import ManagedCertificates, Service, Webhooks
 
 __all__ = ["MOUNTED", "read_project"]
 
+FINGERPRINTS_FLAG = "--fingerprints-config-map"  # of `pyctrl run`
+
 MOUNTED = Path("/", "tmp", "k8s-webhook-server", "serving-certs")  # kubebuilder's certificate directory
 
 
@@ -42,13 +44,27 @@ async def read_project(settings: Settings, *, with_samples: bool = False) -> Pro
     """
     target = Target.parse(settings.target)
     settings = settings.named(target.name)
-    manager = ProgramManager(Config.in_process(NoServer()), namespaces=settings.watch_namespaces or None)
+    manager = ProgramManager(
+        Config.in_process(NoServer()),
+        namespaces=settings.watch_namespaces or None,
+        fingerprints=_fingerprints(settings.args),
+    )
     async with manager:
         manager.webhook_options = _serving(settings)
         service = Service(settings.namespace, f"{settings.name}-apiserver-service")
         manager.apiserver_options = APIServerOptions(service=service)
         run_setup(target.find(), manager, settings.name)
         return _project(manager, settings, read_samples(settings.directory) if with_samples else ())
+
+
+def _fingerprints(args: Sequence[str]) -> ConfigMapFingerprints | None:
+    """Return the store that flags of the program name, so that the manifests have its permissions; None: no such."""
+    given = iter(args)
+    for argument in given:
+        flag, _, value = argument.partition("=")
+        if flag == FINGERPRINTS_FLAG:
+            return ConfigMapFingerprints(value or next(given, ""))
+    return None
 
 
 def _serving(settings: Settings) -> WebhookOptions:

@@ -11,10 +11,16 @@ import pytest
 from pyctrl.api import Key, KubernetesObject
 from pyctrl.cli._run.flags import RunFlags
 from pyctrl.client import Config
-from pyctrl.errors import ManagerError
+from pyctrl.errors import CommandFailed, ManagerError
 from pyctrl.extension_apiserver import ExtensionAPIServer
-from pyctrl.manager import NoServer
-from pyctrl.program._program_manager import ProgramManager, leader_election, program_manager, watch_namespaces
+from pyctrl.manager import ConfigMapFingerprints, FileFingerprints, NoServer
+from pyctrl.program._program_manager import (
+    ProgramManager,
+    fingerprints,
+    leader_election,
+    program_manager,
+    watch_namespaces,
+)
 from pyctrl.webhook import ManagedCertificates, Service, Webhooks, WebhookServer
 
 
@@ -87,6 +93,28 @@ def test_a_lease_is_named_after_the_program() -> None:
     assert leader_election(RunFlags(), "op") is None
     with pytest.raises(ManagerError):
         leader_election(RunFlags(leader_elect=True, leader_elect_lease_duration=timedelta(seconds=5)), "op")
+
+
+def test_fingerprints_are_kept_where_a_flag_says(tmp_path: Path) -> None:
+    """A flag names a file or a ConfigMap, not both; the limit is that of the flag, or ten hours."""
+    assert fingerprints(RunFlags()) is None
+    assert fingerprints(RunFlags(fingerprints_verify_within=timedelta(hours=1))) is None
+    file = fingerprints(RunFlags(fingerprints_file=tmp_path, fingerprints_verify_within=timedelta(hours=1)))
+    assert isinstance(file, FileFingerprints)
+    assert (file.path, file.verify_within) == (tmp_path, timedelta(hours=1))
+    config_map = fingerprints(RunFlags(fingerprints_config_map="op"))
+    assert isinstance(config_map, ConfigMapFingerprints)
+    assert (config_map.name, config_map.verify_within) == ("op", timedelta(hours=10))
+    with pytest.raises(CommandFailed, match="contradict each other"):
+        fingerprints(RunFlags(fingerprints_file=tmp_path, fingerprints_config_map="op"))
+
+
+async def test_the_flag_alone_makes_the_manager_keep_fingerprints() -> None:
+    """With ``--fingerprints-config-map`` the manager keeps them, and needs the permissions for the ConfigMap."""
+    async with made(fingerprints_config_map="op") as manager:
+        assert "fingerprints" in {each.name for each in manager.members}
+    async with made() as manager:
+        assert "fingerprints" not in {each.name for each in manager.members}
 
 
 def _key() -> Key:

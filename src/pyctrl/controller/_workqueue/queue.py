@@ -145,7 +145,9 @@ class Queue:
         self.add(request, cause=cause)
 
     def restore_timer(self, request: Request, after: timedelta, priority: int) -> None:
-        """Run a request again after a delay, as a run before a restart has requested."""
+        """Run a request again after a delay, as a run before a restart has requested. Ignored once it is closed."""
+        if self._is_closed:
+            return
         now = _now()
         run = _WaitFor(now + after.total_seconds(), priority, (TimerCause(after),))
         self._schedule(request, _TIMER, run, now)

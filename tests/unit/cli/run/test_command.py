@@ -34,6 +34,13 @@ def kubeconfig(tmp_path: Path) -> Path:
         (("{file}", "--", "--size", "1"), 2, "pyctrl run {file} --: Unknown option: --size"),
         (("{file}", "--zap-log-level", "loud"), 2, 'pyctrl run: Invalid value "loud" for --zap-log-level'),
         (("{file}", "--graceful-shutdown-timeout", "soon"), 2, "'soon' is not a duration"),
+        (("{file}", "--fingerprints-verify-within", "soon"), 2, "'soon' is not a duration"),
+        (
+            ("{file}", "--fingerprints-file", "a", "--fingerprints-config-map", "b"),
+            1,
+            "contradict each other; leave one out",
+        ),
+        (("{file}", "--fingerprints-config-map", "No"), 1, "a ConfigMap for fingerprints needs a name"),
         (("{file}:nothing",), 1, "has no function 'nothing'; it has add_things"),
         (("{file}", "--metrics-bind-address", "here"), 1, "metrics_bind_address is an address such as"),
         (("{file}", "--no-metrics-secure", "--metrics-cert-dir", "x"), 1, "contradict each other"),

@@ -77,6 +77,44 @@ async def test_a_run_that_sets_a_new_timer_replaces_the_old_one() -> None:
     assert now() == 60 + 900
 
 
+async def test_a_timer_of_before_a_restart_is_as_one_of_a_run() -> None:
+    """A restored timer runs the request when it is due, with its priority and cause; an overdue one runs it at once."""
+    queue = make_queue()
+    queue.restore_timer(A, seconds(600), 3)
+    queue.restore_timer(B, seconds(-5), 0)
+    assert (queue.has_work(A), queue.has_work(B)) == (False, True)
+    assert queue.timer_of(A) == (600, 3)
+    assert await take(queue) == B
+    assert now() == 0
+
+    async with queue.take() as turn:
+        turn.succeed()
+    assert (turn.request, turn.priority, now()) == (A, 3, 600)
+    assert turn.causes == (TimerCause(seconds(600)),)
+    assert queue.remaining() == []
+
+
+async def test_a_restored_timer_survives_a_change_and_the_sooner_one_counts() -> None:
+    """A change before it neither cancels a restored timer nor waits for it; of two timers the sooner one counts."""
+    queue = make_queue()
+    queue.restore_timer(A, seconds(600), 0)
+    queue.restore_timer(A, seconds(900), 0)
+    queue.add(A)
+    assert await take(queue) == A
+    assert now() == 0
+    assert await take(queue) == A
+    assert now() == 600
+    assert queue.remaining() == []
+
+
+async def test_a_closed_queue_takes_no_timer() -> None:
+    """After the end of a controller no timer is added to what is left."""
+    queue = make_queue()
+    queue.close()
+    queue.restore_timer(A, seconds(600), 0)
+    assert queue.remaining() == []
+
+
 async def test_the_timer_is_dropped_also_if_a_change_came_before_the_deletion() -> None:
     """A deletion that is added to a pending change drops the timer, too."""
     queue = make_queue()

@@ -35,6 +35,25 @@ def arguments(project: Project) -> list[str]:
     return list(deployment["spec"]["template"]["spec"]["containers"][0]["args"])
 
 
+@pytest.mark.parametrize(
+    "args",
+    [("--fingerprints-config-map=kept",), ("--log-level=debug", "--fingerprints-config-map", "kept")],
+    ids=["one word", "two words"],
+)
+async def test_the_flag_for_fingerprints_brings_its_permissions(args: tuple[str, ...]) -> None:
+    """With ``--fingerprints-config-map`` the program may create ConfigMaps in its namespace, and change its own."""
+    project = await podset(args=args)
+    role = named(install(project), "Role", "podset-manager-role")
+    assert role["metadata"]["namespace"] == "podset-system"
+    rules = [rule for rule in role["rules"] if rule["resources"] == ["configmaps"]]
+    names = {verb: rule.get("resourceNames", []) for rule in rules for verb in rule["verbs"]}
+    assert set(names) == {"create", "delete", "get", "update"}
+    assert {verb for verb, of in names.items() if "kept" in of and "kept-a-0" in of} == {"delete", "get", "update"}
+    assert arguments(project)[-len(args) :] == list(args)
+    without = install(await podset())
+    assert not [each for each in without if "configmaps" in str(each.get("rules")) and each["kind"] == "Role"]
+
+
 async def test_files_have_the_names_of_kubebuilder() -> None:
     """The files have the names of a kubebuilder project."""
     assert list(tree(await podset())) == [
