@@ -17,12 +17,17 @@ def normalise(rules: Iterable[AccessRule]) -> tuple[AccessRule, ...]:
 
     Rules are split by resource, then merged by verbs, resources, groups and paths where the other fields are equal.
     ``*`` replaces the other verbs or groups. Everything is sorted. The order of steps is that of
-    sigs.k8s.io/controller-tools/pkg/rbac. In addition, pyctrl drops a rule that another rule of the result covers.
+    sigs.k8s.io/controller-tools/pkg/rbac. In addition, pyctrl drops a rule that another rule of the result covers, and
+    merges the names of rules that differ in nothing else.
     """
     merged = [_tidy(part) for rule in rules for part in _simple_rules(rule)]
     for key, fields in _STEPS:
         merged = _merge(merged, key, fields)
-    return tuple(sorted(_without_echoes(merged), key=_order))
+    kept = _without_echoes(merged)
+    named = _merge(
+        [rule for rule in kept if rule.names], lambda rule: (rule.groups, rule.resources, rule.verbs), "names"
+    )
+    return tuple(sorted([*(rule for rule in kept if not rule.names), *named], key=_order))
 
 
 def _simple_rules(rule: AccessRule) -> Iterable[AccessRule]:

@@ -112,6 +112,11 @@ NORMAL = [
         [rule("secrets", "list"), rule("secrets", "get", names="a b")],
     ),
     (
+        "names, which controller-gen does not merge",
+        [rule("secrets", "get", names="b"), rule("secrets", "get", names="a")],
+        [rule("secrets", "get", names="a b")],
+    ),
+    (
         "what another rule says already",
         [rule("secrets", "get list"), rule("secrets", "get", names="a")],
         [rule("secrets", "get list")],
