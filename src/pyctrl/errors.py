@@ -71,7 +71,7 @@ because one code has several meanings (409 is both AlreadyExists and Conflict). 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -562,8 +562,13 @@ class NotCovered(CacheError):
 class NotSynced(CacheError):
     """Raised when the first list of a kind did not arrive in time, or when the cache is not up to date.
 
-    The message has the last error.
+    The message has the last error. ``wait`` waits until the first list is complete, or is known not to come; None if
+    that would not help.
     """
+
+    def __init__(self, message: str, *, wait: Callable[[], Awaitable[None]] | None = None) -> None:
+        super().__init__(message)
+        self.wait: Callable[[], Awaitable[None]] | None = wait
 
 
 class IndexMissing(CacheError):

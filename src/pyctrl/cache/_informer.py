@@ -217,7 +217,8 @@ class Informer:
 
     def _need_sync(self) -> None:
         if not self._synced.is_set():
-            raise NotSynced(f"{self.gvk} cannot be read from the cache yet: {self.reason}")
+            message = f"{self.gvk} cannot be read from the cache yet: {self.reason}"
+            raise NotSynced(message, wait=self.wait_until_synced_or_failed)
 
     def subscribe(self) -> Subscription:
         """Return a subscription to the changes, which begins with the present objects; use it in a ``with`` block."""

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,7 @@ from pyctrl.controller._request import Request
 from pyctrl.controller._sources.source import Source
 from pyctrl.controller._workqueue.priority_heap import LOW_PRIORITY
 from pyctrl.controller._workqueue.request_sinks import RequestSink
-from pyctrl.errors import CacheError
+from pyctrl.errors import CacheError, NotSynced
 from pyctrl.rbac import Permission
 
 __all__ = ["ChangeListener", "KindSource", "PendingChange", "to_object_change"]
@@ -41,7 +41,8 @@ class KindSource(Source):
     """The changes of a kind in the cache, filtered by predicates and mapped to requests by a handler.
 
     The objects of the first list, and resyncs, are added at `LOW_PRIORITY`, so that new changes go first. A predicate
-    that fails lets the change through. A handler that fails loses it. Both are logged, and neither ends the source.
+    that fails lets the change through. A handler that fails loses it. Both are logged, and neither ends the source. A
+    handler that reads a kind before its first list is complete is called again after that.
 
     Args:
         client: reads the cluster whose objects are followed.
@@ -204,6 +205,8 @@ class KindSource(Source):
             return None
         try:
             requests = self.handler(object_change)
+        except NotSynced:
+            return _PendingRequests(self, object_change, None, queue)
         except (Exception, asyncio.CancelledError):
             log.exception(HANDLER_FAILED, extra=self._log_fields(object_change))
             return None
@@ -259,9 +262,20 @@ class KindSource(Source):
         except Exception:
             log.exception(HANDLER_FAILED, extra=self._log_fields(change))
 
-    async def _await(self, change: ObjectChange[Any], requests: Awaitable[Iterable[Request]]) -> Iterable[Request]:
+    async def _await(self, change: ObjectChange[Any], requests: Requests | None) -> Iterable[Request]:
+        """Wait for what the handler has returned. Call it again after each kind that it reads too early is synced."""
+        waited = set[object]()
         try:
-            return await requests
+            while True:
+                try:
+                    requests = self.handler(change) if requests is None else requests
+                    return await requests if may_wait(requests) else requests
+                except NotSynced as error:
+                    if error.wait is None or error.wait in waited:
+                        raise
+                    waited.add(error.wait)
+                    await error.wait()
+                    requests = None
         except Exception:
             log.exception(HANDLER_FAILED, extra=self._log_fields(change))
             return ()
@@ -284,14 +298,16 @@ class PendingChange(Protocol):
 
 
 class _PendingRequests:
-    """A change whose handler is async, or returns many requests; a `PendingChange`."""
+    """A change whose handler is async, returns many requests, or reads too early (None); a `PendingChange`."""
 
-    def __init__(self, source: KindSource, change: ObjectChange[Any], requests: Requests, queue: RequestSink) -> None:
+    def __init__(
+        self, source: KindSource, change: ObjectChange[Any], requests: Requests | None, queue: RequestSink
+    ) -> None:
         self._source, self._change, self._requests, self._queue = source, change, requests, queue
 
     async def finish(self) -> None:
         requests = self._requests
-        if may_wait(requests):
+        if requests is None or may_wait(requests):
             requests = await self._source._await(self._change, requests)  # noqa: SLF001 - its other half
         await self._source._add_all(self._change, requests, self._queue)  # noqa: SLF001
 

@@ -14,10 +14,11 @@ from pyctrl._time_slices import STEPS
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, CachedClient, Change, Created, Record, Updated
-from pyctrl.client import Client, Config
+from pyctrl.client import Client, Config, InProcessTransport
 from pyctrl.controller import KindSource, ObjectChange, Queue, Request
-from pyctrl.controller._sources.kind import MAX_SYNCHRONOUS, ChangeListener, PendingChange
-from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.controller._sources.kind import HANDLER_FAILED, MAX_SYNCHRONOUS, ChangeListener, PendingChange
+from pyctrl.kinds.core.v1 import ConfigMap, Secret
+from pyctrl.testing import Answered, FaultyTransport, Rule
 
 
 def record(name: str) -> Record:
@@ -174,11 +175,14 @@ async def test_handlers_see_the_variables_of_their_program() -> None:
 @asynccontextmanager
 async def following(
     handler: Callable[[ObjectChange[ConfigMap]], Iterable[Request] | Awaitable[Iterable[Request]]],
+    *,
+    client: Client | None = None,
+    cached: CachedClient | None = None,
 ) -> AsyncIterator[tuple[Client, CachedClient, Queue]]:
     """Run a source that follows ConfigMaps with a handler."""
-    client = Client.connect(Config.in_process(ApiServer()))
-    cache = Cache(client, random=Random(1))
-    cached, queue = CachedClient(cache, client), Queue()
+    client = client or Client.connect(Config.in_process(ApiServer()))
+    cached, queue = cached or CachedClient(Cache(client, random=Random(1)), client), Queue()
+    cache = cached.cache
     cache.add_index(ConfigMap, "color", lambda found: [found.data["color"]] if "color" in found.data else [])
     source = KindSource(cached, ConfigMap, handler)
     running = [asyncio.create_task(cache.run()), asyncio.create_task(source.run(queue))]
@@ -249,3 +253,53 @@ async def test_a_handler_that_fails_costs_its_own_change_only(caplog: pytest.Log
         assert len(await cached.list(ConfigMap)) == 3
         assert cached.cache.informer(ConfigMap).error is None
     assert caplog.messages.count("A handler failed, the change is lost") == 2
+
+
+def late_secrets(fault: Answered) -> tuple[Client, CachedClient]:
+    """Return a client, and a cached client whose lists of Secrets fail so."""
+    network = FaultyTransport(InProcessTransport(ApiServer()))
+    network.add(Rule(fault, method="GET", path="*/secrets", times=None if fault is REFUSED else 3))
+    client = Client(network)
+    cached = CachedClient(Cache(client, random=Random(1)), client)
+    cached.cache.informer(Secret)
+    return client, cached
+
+
+UNAVAILABLE = Answered.too_many_requests(retry_after=2)
+REFUSED = Answered(status=403, reason="Forbidden")
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_a_handler_that_reads_too_early_is_called_again(is_async: bool, caplog: pytest.LogCaptureFixture) -> None:
+    """A change is not lost when its handler reads a kind whose first list comes late."""
+    client, cached = late_secrets(UNAVAILABLE)
+
+    async def waiting(change: ObjectChange[ConfigMap]) -> Iterable[Request]:
+        await cached.find(Secret, Key("default", "a"))
+        return asked(change)
+
+    def at_once(change: ObjectChange[ConfigMap]) -> Iterable[Request]:
+        cached.cache.informer(Secret).find(Key("default", "a"))
+        return asked(change)
+
+    await client.create(config_map("a"))
+    async with following(waiting if is_async else at_once, client=client, cached=cached) as (_, _, queue):
+        assert cached.cache.informer(Secret).is_synced, "the source waits for its handler"
+        await client.create(config_map("b"))
+        await asyncio.sleep(1)
+        assert [item.request.name for item in queue.items(10)] == ["b", "a"]
+    assert HANDLER_FAILED not in caplog.messages
+
+
+async def test_a_handler_that_reads_what_never_comes_loses_its_change(caplog: pytest.LogCaptureFixture) -> None:
+    """A handler does not wait for a list that is forbidden: its change is lost, with a line in the log."""
+    client, cached = late_secrets(REFUSED)
+
+    async def waiting(change: ObjectChange[ConfigMap]) -> Iterable[Request]:
+        await cached.find(Secret, Key("default", "a"))
+        return asked(change)
+
+    await client.create(config_map("a"))
+    async with following(waiting, client=client, cached=cached) as (_, _, queue):
+        assert queue.items(10) == []
+    assert caplog.messages.count(HANDLER_FAILED) == 1
