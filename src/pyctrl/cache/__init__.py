@@ -13,7 +13,7 @@ from pyctrl.cache._cached_client import CachedClient
 from pyctrl.cache._changes import Change, Created, Deleted, Synced, Updated
 from pyctrl.cache._coverage import ListQuery, field_selector
 from pyctrl.cache._informer import Informer
-from pyctrl.cache._options import KindOptions, Outside, Selector
+from pyctrl.cache._options import KindOptions, Outside, Selector, ShardMemory
 from pyctrl.cache._read_observer import ReadObserver, read_observer
 from pyctrl.cache._record import Record
 from pyctrl.cache._store_writer import StoreListener
@@ -37,6 +37,7 @@ __all__ = [
     "ReadObserver",
     "Record",
     "Selector",
+    "ShardMemory",
     "StoreListener",
     "Subscription",
     "Synced",

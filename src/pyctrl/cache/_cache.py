@@ -323,6 +323,7 @@ class Cache:
         labels: Labels = None,
         fields: Fields = None,
         index: tuple[str, str] | None = None,
+        covered_only: bool = False,
     ) -> Sequence[O]:
         """Return the objects of a kind that match, in no particular order.
 
@@ -336,6 +337,8 @@ class Cache:
             labels: only objects with these labels.
             fields: only objects with these fields. Any field works; each object is searched.
             index: the name of an index and a value: only objects with this value, found without a search.
+            covered_only: whether the list of a kind of which only some hash ranges are covered means the objects of
+                these ranges. Otherwise it raises NotCovered.
 
         Raises:
             NotCovered: a part of the result is not watched.
@@ -347,7 +350,8 @@ class Cache:
         query = ListQuery(namespace=namespace, labels=label_selector(labels), fields=field_selector(fields))
         try:
             informer = self._existing(kind)
-            records = informer.select(query, index, is_cluster_wide=self._means_cluster(kind))
+            is_wide = self._means_cluster(kind)
+            records = informer.select(query, index, is_cluster_wide=is_wide, covered_only=covered_only)
         except (NotCovered, NotSynced) as error:
             self._note_not_answered(kind)
             if isinstance(error, NotSynced) or index is not None or not self._goes_live(kind):

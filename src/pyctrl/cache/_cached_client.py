@@ -61,12 +61,13 @@ class CachedClient(Client):
         fields: Fields = None,
         shard_selector: Shards = None,
         index: tuple[str, str] | None = None,
+        covered_only: bool = False,
         limit: int | None = None,
         continue_token: str | None = None,
         resource_version: str | None = None,
         resource_version_match: VersionMatch | None = None,
     ) -> ObjectList[O]:
-        """Return the objects of a kind that match, from the cache; ``index`` as for `Cache.list`.
+        """Return the objects of a kind that match, from the cache; ``index``, ``covered_only`` as for `Cache.list`.
 
         With a shard selector, a limit, a continue token or a version the server answers, as for `Client.list`.
 
@@ -83,7 +84,9 @@ class CachedClient(Client):
         if any(value is not None for value in live.values()):
             return await self.live.list(kind, namespace=namespace, labels=labels, fields=fields, **live)
         namespace = await self._requests.namespace_for(kind, namespace)
-        found = await self.cache.list(kind, namespace=namespace, labels=labels, fields=fields, index=index)
+        found = await self.cache.list(
+            kind, namespace=namespace, labels=labels, fields=fields, index=index, covered_only=covered_only
+        )
         return ObjectList(found)
 
     async def _key(self, kind: Kind[Any], key: Key) -> Key:

@@ -12,6 +12,7 @@ from pyctrl.client import Fields, Labels
 from pyctrl.rbac import PermissionScope
 
 __all__ = [
+    "COVERED_ONLY",
     "Coverage",
     "ListQuery",
     "covers_list",
@@ -126,6 +127,12 @@ def _namespaces(namespace: str, *, is_kind_option: bool) -> str:
 
 _SELECTORS = (
     "select what is watched in the read, too, widen KindOptions(selectors=...) of this kind, or read with client.live"
+)
+
+
+#: What to do so that a list can be answered by a cache that covers some hash ranges only.
+COVERED_ONLY = (
+    "list the covered part with covered_only=True, or all objects with client.live; other replicas cover the rest"
 )
 
 

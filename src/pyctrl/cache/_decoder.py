@@ -32,6 +32,7 @@ SHOWN = 200  # bytes of an answer that is not a Status, in its error
 class _ListMeta(msgspec.Struct, gc=False, rename="camel"):
     resource_version: str = ""
     continue_: str = msgspec.field(name="continue", default="")
+    shard_info: object = None
 
 
 class ListPage(msgspec.Struct, gc=False):

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyctrl._backoff import Backoff, until_next_poll
 from pyctrl._log import RepeatedErrors
-from pyctrl.api import GroupVersionKind, Key, KindLike, kind_of
+from pyctrl.api import GroupVersionKind, Key, KindLike, ShardRange, kind_of, merge_ranges, subtract_ranges
 from pyctrl.cache._compression import compressor_for
 from pyctrl.cache._coverage import Coverage, ListQuery
+from pyctrl.cache._covered_ranges import EVERYTHING, CoveredRanges, Ranges, ShardedRecordReader
 from pyctrl.cache._lister import Lister
 from pyctrl.cache._needs import Needs
-from pyctrl.cache._options import KindOptions
+from pyctrl.cache._options import KindOptions, ShardMemory
 from pyctrl.cache._record import Record, RecordReader, version_number
 from pyctrl.cache._reflector import ListWatch, Reflector
 from pyctrl.cache._store_writer import StoreListener
@@ -26,7 +27,7 @@ from pyctrl.cache._transform import bytes_transform
 from pyctrl.cache._watch_errors import needs_attention
 from pyctrl.cache._watch_handler import WatchHandler
 from pyctrl.client import Client, Headers, ResourceMapping, path_for
-from pyctrl.errors import Forbidden, NotFound, NotSynced, RequestTimeout, Unauthorized, UnknownKind
+from pyctrl.errors import CacheError, Forbidden, NotFound, NotSynced, RequestTimeout, Unauthorized, UnknownKind
 from pyctrl.rbac import Permission, Resource, allow, resource_of
 
 if TYPE_CHECKING:
@@ -63,13 +64,14 @@ class Informer:
         #: The resource of the kind, for RBAC rules; from its class until discovery has answered.
         self.resource: Resource = resource_of(kind)
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
-        self._reader = RecordReader(
-            bytes_transform(options.transform, options.strip_managed_fields), compressor_for(options.compress)
-        )
+        shape = bytes_transform(options.transform, options.strip_managed_fields)
+        self._stored_as = shape, compressor_for(options.compress)
+        self._reader = RecordReader(*self._stored_as)
         self.lister: Lister = Lister(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
         self.lister.has_own_namespaces = options.namespaces is not None
         #: What the callers of `Cache.informer` need of the kind.
         self.needs: Needs = Needs(self.gvk, options)
+        self._wanted: Ranges | None = None  # the hash ranges of `cover`; None: all objects
         self._subscribers = Subscribers(lambda: self.lister.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
@@ -80,6 +82,8 @@ class Informer:
         self._on_refusal, self._on_notice, self._is_direct = on_refusal, on_notice, is_direct
         #: Whether it is no problem that the cluster does not serve the kind.
         self.is_optional: bool = is_optional
+        if options.shard_ranges is not None:
+            self.cover(options.shard_ranges)
 
     # --- running ---
 
@@ -89,24 +93,71 @@ class Informer:
         self.lister.is_namespaced = mapping.namespaced
         self.resource = Resource(self.gvk.group, mapping.plural, mapping.namespaced)
         for coverage in self.needs.settle(self._namespaces, is_namespaced=mapping.namespaced):
-            writer = self.lister.add_writer(coverage, self._subscribers.listeners)
-            handler = WatchHandler(writer, self._reader, self.lister.unreadable)
-            list_watch = self._list_watch(mapping, coverage)
-            reflector = Reflector(
-                self._client.transport,
-                list_watch.as_direct() if self._is_direct else list_watch,
-                handler,
-                random=self._random,
-                on_news=self._notice,
-                waiters=self._waiters,
-                on_refusal=self._take_refusal,
-                until_served=self._until_served,
-            )
-            self._reflectors.append(reflector)
+            self._reflectors.append(self._reflector(mapping, coverage))
         self._notice()  # without any coverage there is nothing to wait for
         async with asyncio.TaskGroup() as group:
             for reflector in self._reflectors:
                 group.create_task(reflector.run(), name=f"reflector {self.gvk}")
+
+    def _reflector(self, mapping: ResourceMapping, coverage: Coverage) -> Reflector:
+        list_watch = self._list_watch(mapping, coverage)
+        connection = (self._client.transport, list_watch.as_direct() if self._is_direct else list_watch)
+        options: dict[str, Any] = {
+            "random": self._random,
+            "on_news": self._notice,
+            "waiters": self._waiters,
+            "on_refusal": self._take_refusal,
+            "until_served": self._until_served,
+        }
+        listeners, unreadable = self._subscribers.listeners, self.lister.unreadable
+        if self._wanted is None:
+            writer = self.lister.add_writer(coverage, listeners)
+            return Reflector(*connection, WatchHandler(writer, self._reader, unreadable), **options)
+        from pyctrl.cache._sharded_reflector import ShardedReflector  # here: most programs cover all objects
+
+        ranges = CoveredRanges(self._wanted)
+        sharded = self.lister.add_sharded_writer(coverage, listeners, ranges)
+        handler = WatchHandler(sharded, ShardedRecordReader(ranges, *self._stored_as), unreadable)
+        options |= {"writer": sharded, "reader": self._reader, "unreadable": unreadable}
+        return ShardedReflector(*connection, handler, memory=self._options.shard_memory, **options)
+
+    def cover(self, ranges: Iterable[ShardRange] | None) -> None:
+        """Cover the objects whose uid has a hash in these ranges, and no others; None covers all.
+
+        Added ranges are listed while the watch goes on, and are covered once `wait_until_covered` returns. Objects of
+        other ranges leave the store at once. No listener is notified of that: they are not deleted. `ShardMemory.OFF`
+        covers all objects in any case.
+
+        Raises:
+            CacheError: the informer runs already and covers all objects: its first ranges must be known before.
+        """
+        if self._options.shard_memory is ShardMemory.OFF:
+            return
+        if self._reflectors and not self.lister.ranges:
+            raise CacheError(
+                f"{self.gvk} is watched already, all of it; call cover() before the cache runs, or set "
+                "KindOptions(shard_ranges=...) for it"
+            )
+        self._wanted = EVERYTHING if ranges is None else merge_ranges(ranges)
+        for each in self.lister.ranges:
+            each.want(self._wanted)
+        self.lister.drop_unwanted()
+
+    @property
+    def covered(self) -> Ranges:
+        """The hash ranges whose objects are in the store and watched; nothing before the first list is complete."""
+        if self._wanted is None:
+            return EVERYTHING if self.is_synced else ()
+        if not self.is_synced:
+            return ()
+        missing = [part for each in self.lister.ranges for part in each.pending]
+        return subtract_ranges(self._wanted, missing)
+
+    @property
+    def is_sharded_by_server(self) -> bool | None:
+        """Whether the server sends only what is covered; None until that is known, or if all objects are covered."""
+        known = {reflector.is_applied for reflector in self._reflectors}
+        return False if False in known else (True if known == {True} else None)
 
     async def _locate(self) -> ResourceMapping:
         backoff, loop = Backoff(self._random), asyncio.get_running_loop()
@@ -191,14 +242,22 @@ class Informer:
         return self.lister.find(key)
 
     def select(
-        self, query: ListQuery, index: tuple[str, str] | None = None, *, is_cluster_wide: bool = False
+        self,
+        query: ListQuery,
+        index: tuple[str, str] | None = None,
+        *,
+        is_cluster_wide: bool = False,
+        covered_only: bool = True,
     ) -> list[Record]:
         """Return the objects that match, in no particular order. Raises as `find` does, and IndexMissing.
 
-        If only some namespaces are watched, a query without a namespace selects these, unless ``is_cluster_wide``.
+        If only some namespaces are watched, a query without a namespace selects these, unless ``is_cluster_wide``. If
+        only some hash ranges are covered, a query selects the objects of these; without ``covered_only`` it raises
+        NotCovered then.
         """
         self._need_sync()
-        return self.lister.select(query, index, is_cluster_wide=is_cluster_wide and self.lister.is_namespaced)
+        is_wide = is_cluster_wide and self.lister.is_namespaced
+        return self.lister.select(query, index, is_cluster_wide=is_wide, covered_only=covered_only)
 
     def is_own_write(self, key: Key, version: str) -> bool:
         """Return whether this process has written this version of an object; for metrics."""
@@ -326,6 +385,18 @@ class Informer:
             NotSynced: the list was not complete in time; says what went wrong last.
         """
         await self._wait_until(lambda: self.is_synced, "the first list", timeout)
+
+    async def wait_until_covered(self, timeout: timedelta | None = None) -> None:
+        """Wait until the objects of all ranges of `cover` are in the store and watched.
+
+        Raises:
+            NotSynced: they were not in time; says what went wrong last.
+        """
+
+        def is_covered() -> bool:
+            return self.is_synced and not any(ranges.pending for ranges in self.lister.ranges)
+
+        await self._wait_until(is_covered, "the list of added ranges", timeout)
 
     async def wait_until_located(self) -> None:
         """Wait until discovery has answered or failed."""

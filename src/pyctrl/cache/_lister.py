@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from pyctrl._json import UNREADABLE
 from pyctrl.api import GroupVersionKind, Key
-from pyctrl.cache._coverage import Coverage, ListQuery, covers_list, covers_object, remedy_for_list, remedy_for_object
+from pyctrl.cache._coverage import (
+    COVERED_ONLY,
+    Coverage,
+    ListQuery,
+    covers_list,
+    covers_object,
+    remedy_for_list,
+    remedy_for_object,
+)
+from pyctrl.cache._covered_ranges import CoveredRanges
 from pyctrl.cache._index import MAX_LABEL_INDEXES, MIN_OBJECTS_FOR_INDEX, IndexFunc, by_label, single_values
 from pyctrl.cache._overlay import Overlay
 from pyctrl.cache._record import UNORDERED, Record, RecordReader
@@ -17,6 +26,9 @@ from pyctrl.cache._store import Store
 from pyctrl.cache._store_writer import StoreListener, StoreWriter
 from pyctrl.cache._unreadable import UnreadableObjects
 from pyctrl.errors import IndexMissing, NotCovered
+
+if TYPE_CHECKING:
+    from pyctrl.cache._sharded_store_writer import ShardedStoreWriter
 
 __all__ = ["OWNER_INDEX", "Lister"]
 
@@ -45,6 +57,8 @@ class Lister:
         #: The objects that cannot be decoded.
         self.unreadable: UnreadableObjects = UnreadableObjects(gvk, self.store)
         self.writers: list[StoreWriter] = []
+        #: The hash ranges of each writer; empty if all objects are covered.
+        self.ranges: list[CoveredRanges] = []
         self._tombstones: dict[str, int] = {}  # see `StoreWriter`
         #: Whether the kind is namespaced. If not, the namespace of a key is ignored.
         self.is_namespaced = True
@@ -63,6 +77,32 @@ class Lister:
         self.writers.append(writer)
         return writer
 
+    def add_sharded_writer(
+        self, coverage: Coverage, listeners: Sequence[StoreListener], ranges: CoveredRanges
+    ) -> ShardedStoreWriter:
+        """Add a coverage of some hash ranges and return the writer for its objects."""
+        from pyctrl.cache._sharded_store_writer import ShardedStoreWriter  # here: most programs cover all objects
+
+        parts = (self.store, self.overlay, listeners, self.writers, self._tombstones)
+        writer = ShardedStoreWriter(len(self.writers), coverage, *parts, ranges)
+        self.writers.append(writer)
+        self.ranges.append(ranges)
+        return writer
+
+    def drop_unwanted(self) -> None:
+        """Drop objects of hash ranges that are no longer wanted. Listeners are not notified: they are not deleted."""
+        if not self.ranges:
+            return
+        wants = self.ranges[0].wants  # all writers want the same
+        for record in [record for record in self.store if not wants(record.uid)]:
+            self.store.remove(record)
+        self.overlay.discard(wants)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some hash ranges are not covered."""
+        return not all(ranges.is_complete for ranges in self.ranges)
+
     def add_index(self, name: str, values_of: IndexFunc) -> None:
         """Add an index over present and future objects."""
         self.store.add_index(name, values_of)
@@ -79,15 +119,26 @@ class Lister:
         if not self.is_namespaced:
             key = Key("", key.name)
         record = self.overlay.find(key)
-        if record is None and not covers_object(self._coverages, key):
-            action = remedy_for_object(self._coverages, key, is_kind_option=self.has_own_namespaces)
-            raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered, remedy=action)
+        if record is None:
+            if not covers_object(self._coverages, key):
+                action = remedy_for_object(self._coverages, key, is_kind_option=self.has_own_namespaces)
+                raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered, remedy=action)
+            if self.ranges and self.is_partial:
+                action = "another replica may cover it; read with client.live"
+                raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered, remedy=action)
         return record
 
     def select(
-        self, query: ListQuery, index: tuple[str, str] | None = None, *, is_cluster_wide: bool = False
+        self,
+        query: ListQuery,
+        index: tuple[str, str] | None = None,
+        *,
+        is_cluster_wide: bool = False,
+        covered_only: bool = True,
     ) -> list[Record]:
         """Return the objects that match, in no particular order; see `covers_list` for ``is_cluster_wide``.
+
+        With ``covered_only`` these are the objects of the covered hash ranges.
 
         Raises:
             NotCovered: objects that are not watched may match, too.
@@ -96,6 +147,8 @@ class Lister:
         if not covers_list(self._coverages, query, is_cluster_wide=is_cluster_wide):
             action = remedy_for_list(self._coverages, query, is_kind_option=self.has_own_namespaces)
             raise NotCovered(self._gvk, asked=str(query), covered=self._covered, remedy=action)
+        if not covered_only and self.ranges and self.is_partial:
+            raise NotCovered(self._gvk, asked=str(query), covered=self._covered, remedy=COVERED_ONLY)
         also: list[tuple[str, str]] = []
         is_exact = not query.labels.requirements  # the index finds only objects with the labels
         if index is None:
@@ -138,7 +191,8 @@ class Lister:
 
     @property
     def _covered(self) -> str:
-        return "; ".join(map(str, self._coverages))
+        text = "; ".join(map(str, self._coverages))
+        return f"{text}, {self.ranges[0]}" if self.ranges and self.is_partial else text
 
     # --- own writes ---
 
@@ -168,6 +222,10 @@ class Lister:
             self._delete(record.key, record.uid, version, writer)
             return
         _remember(self._own_versions, (record.key, str(version)), writer)
+        if self.ranges and not all(ranges.covers(record.uid) for ranges in self.ranges):
+            for ranges in self.ranges:
+                ranges.keep_own_write(record)
+            return  # it cannot be read before it is covered
         waiting, bringing, is_told = self._behind(record.namespace, version), 0, False
         for writer in self.writers:
             if writer.coverage.matches(record):

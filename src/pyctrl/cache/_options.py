@@ -6,11 +6,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from pyctrl.api import ShardRange
 from pyctrl.cache._coverage import Coverage, field_selector, label_selector
 from pyctrl.cache._transform import Transform
 from pyctrl.client import Fields, Labels
 
-__all__ = ["KindOptions", "Outside", "Selector"]
+__all__ = ["KindOptions", "Outside", "Selector", "ShardMemory"]
 
 
 class Outside(Enum):
@@ -18,6 +19,15 @@ class Outside(Enum):
 
     RAISE = "raise"  # it raises NotCovered
     LIVE = "live"  # the server answers it
+
+
+class ShardMemory(Enum):
+    """How an informer keeps to the hash ranges that it covers."""
+
+    AUTO = "auto"  # the server gets the selector, and the informer filters what a server sends that ignores it
+    SERVER = "server"  # the same, with a warning if the server ignores the selector
+    FILTER = "filter"  # the server gets no selector: it sends all objects, of which the informer stores its part
+    OFF = "off"  # the informer covers all objects, whatever `Informer.cover` says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +54,9 @@ class KindOptions:
             objects. Needs ``pip install 'pyctrl-runtime[compression]'``; without it the first use of the kind raises
             CacheError. None: compress if it is installed.
         outside: what happens to reads of objects that are not watched; None: as the cache is configured.
+        shard_ranges: only objects whose uid has a hash in these ranges, until `Informer.cover` sets others; None: all
+            objects.
+        shard_memory: who selects these objects, the server or the informer.
     """
 
     namespaces: Collection[str] | None = None
@@ -52,6 +65,8 @@ class KindOptions:
     strip_managed_fields: bool = False
     compress: bool | None = False
     outside: Outside | None = None
+    shard_ranges: Sequence[ShardRange] | None = None
+    shard_memory: ShardMemory = ShardMemory.AUTO
 
     def coverages(self, default_namespaces: Collection[str] | None, *, is_namespaced: bool) -> list[Coverage]:
         """Return the parts of the kind to watch: one for each namespace and selector."""

@@ -210,6 +210,13 @@ class Overlay:
         self._unknown_deleted.clear()  # a backup may bring them back
         return vanished
 
+    def discard(self, is_kept: Callable[[str], bool]) -> None:
+        """Drop the entries of objects that are no longer covered, by their uid, without notifying listeners."""
+        for key, entry in list(self.entries.items()):
+            shown = entry.record or entry.unreported
+            if not is_kept(entry.deleted_uid if shown is None else shown.uid):
+                self._drop(key)
+
     # --- reading ---
 
     def find(self, key: Key) -> Record | None:

@@ -153,7 +153,8 @@ class RecordReader:
         self._shape = shape
         self._made = Record if shape in (None, strip_managed_fields) else TransformedRecord
         self._packing = packing
-        self._identity = IdentityReader()
+        #: Decodes the identity of an object. Raises DecodeError.
+        self.identity: IdentityReader = IdentityReader()
         self._namespaces: dict[str, str] = {}
 
     def __call__(self, data: bytes) -> Record:
@@ -162,7 +163,7 @@ class RecordReader:
         Raises:
             DecodeError: the data is not a Kubernetes object.
         """
-        return self.record(data, self._identity(data))
+        return self.record(data, self.identity(data))
 
     def record(self, data: bytes, found: ObjectIdentity) -> Record:
         """Make the record of an object whose identity is decoded already."""

@@ -30,7 +30,7 @@ from pyctrl.cache._watch_handler import WatchHandler
 from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport, deliver
 from pyctrl.errors import ApiError, DecodeError, Forbidden, NotFound, PyctrlError, RequestTimeout
 
-__all__ = ["IdleTimeout", "ListWatch", "Reflector", "ReflectorStage"]
+__all__ = ["PAGE_SIZE", "PAGE_TIMEOUT", "IdleTimeout", "ListWatch", "Reflector", "ReflectorStage", "failure_of"]
 
 
 log = logging.getLogger("pyctrl.cache")
@@ -135,6 +135,8 @@ class Reflector:
         self._left_behind: str | None = None  # the position at the last check, if the server was ahead then
         #: Whether the watch brings neither events nor bookmarks, although the server is ahead.
         self.is_stalled: bool = False
+        #: Whether the server applies shard selectors; None until it is known, and if none is sent.
+        self.is_applied: bool | None = None
         #: When the server last answered or sent something, in the loop's time.
         self.heard_at: float | None = None
 
@@ -180,7 +182,7 @@ class Reflector:
             request = self._list_watch.request(*limit, *((("continue", more),) if more else ()), timeout=PAGE_TIMEOUT)
             response = await self._transport.request(request)
             if response.status != 200:
-                raise _failure(request, response, response.body)
+                raise failure_of(request, response, response.body)
             self._handler.begin_answer()
             more = self._handler.take_page(response.body)
             self._note_response()
@@ -239,7 +241,7 @@ class Reflector:
 
     async def _read(self, request: HttpRequest, stream: HttpStream, limit: asyncio.Timeout) -> None:
         if stream.status != 200:
-            raise _failure(request, stream, await stream.read())
+            raise failure_of(request, stream, await stream.read())
         self._handler.begin_answer()
         self._note_response()
 
@@ -347,7 +349,8 @@ class Reflector:
         return self._repeated_errors.level(str(error), level, asyncio.get_running_loop().time(), every=inf)
 
 
-def _failure(request: HttpRequest, answer: HttpResponse | HttpStream, body: bytes) -> ApiError:
+def failure_of(request: HttpRequest, answer: HttpResponse | HttpStream, body: bytes) -> ApiError:
+    """Return the error of an answer that is no success."""
     seconds = answer.headers.get("Retry-After")
     return error_of(body, http_code=answer.status, request=str(request), retry_after=seconds)
 

@@ -56,6 +56,8 @@ class WatchHandler:
         self.has_bookmarks = False
         #: The number of complete lists so far.
         self.lists = 0
+        #: Whether the server has applied a shard selector to the last page, as far as it says so.
+        self.is_sharded = False
 
     def begin_answer(self) -> None:
         """Begin to read an answer, perhaps over a new connection."""
@@ -75,6 +77,7 @@ class WatchHandler:
             DecodeError: the body is not a list, or an item may have been damaged on its way.
         """
         page = read_page(body)
+        self.is_sharded = page.metadata.shard_info is not None
         read, put, is_split = self._reader, self._writer.put, isinstance(page, SplitListPage)
         for item in page.items or ():
             data = bytes(item)  # a copy: the item is a view that would keep the whole page

@@ -1,0 +1,112 @@
+"""The store writer of a coverage that has some hash ranges of uids only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pyctrl.cache._changes import Created
+from pyctrl.cache._coverage import Coverage
+from pyctrl.cache._covered_ranges import CoveredRanges, Ranges
+from pyctrl.cache._overlay import Overlay
+from pyctrl.cache._record import UNORDERED, Record
+from pyctrl.cache._store import Store
+from pyctrl.cache._store_writer import StoreListener, StoreWriter
+
+__all__ = ["ShardedStoreWriter"]
+
+
+class ShardedStoreWriter(StoreWriter):
+    """Writes the objects whose uid has a hash in the ranges, and leaves all others out.
+
+    Args:
+        ranges: decides which records are taken; it follows the lists of this writer.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        coverage: Coverage,
+        store: Store,
+        overlay: Overlay,
+        listeners: Sequence[StoreListener],
+        siblings: Sequence[StoreWriter],
+        tombstones: dict[str, int],
+        ranges: CoveredRanges,
+    ) -> None:
+        super().__init__(number, coverage, store, overlay, listeners, siblings, tombstones)
+        self.ranges = ranges
+
+    def begin_list(self) -> None:
+        """Begin a list of all wanted ranges."""
+        super().begin_list()
+        self.ranges.begin_list()
+
+    def end_list(self, version: int) -> None:
+        """End a list, as `StoreWriter.end_list` does; its ranges are covered then."""
+        self._older = [record for record in self._older if self.ranges.accepts(record.uid)]
+        super().end_list(version)
+        self.ranges.end_list()
+        self._show_own_writes()
+
+    def hold(self, record: Record) -> None:
+        """Hold an object that another writer releases, if it is in the ranges: only then its events release it."""
+        if self.ranges.accepts(record.uid):
+            super().hold(record)
+
+    def put(self, record: Record) -> None:
+        """Take an object of the list, or of an ADDED or MODIFIED event, if it is in the ranges."""
+        if self.ranges.accepts(record.uid, record.version):
+            super().put(record)
+
+    def remove(self, record: Record) -> None:
+        """Take a DELETED event, if its object is in the ranges."""
+        if not self.ranges.accepts(record.uid, record.version):
+            return
+        old = self._store.get(record.namespace, record.name)
+        if old is not None and old.uid != record.uid and UNORDERED < record.version < old.version:
+            return  # the list of an added range has brought a later object of the same name
+        super().remove(record)
+
+    def advance_to(self, version: int) -> None:
+        """Record that the store has everything of the ranges up to a version."""
+        super().advance_to(version)
+        self.ranges.passed(version)
+
+    def skip_list(self) -> None:
+        """Count as listed, because no range is wanted."""
+        self.is_synced = True
+
+    def add_listed(self, records: Iterable[Record], listed: Ranges, version: int) -> bool:
+        """Take the complete list of added ranges, and go back to the lower version: the watch continues there.
+
+        Returns:
+            Whether any of the ranges was still to be covered.
+        """
+        added = self.ranges.add(listed, version, self.progress)
+        if added is None:
+            return False
+        for record in records:
+            if added.matches(record.uid):
+                self._add_listed(record)
+        self.progress = min(self.progress, version)
+        self._show_own_writes()
+        return True
+
+    def _show_own_writes(self) -> None:
+        """Show own writes of ranges that are covered from now on, until the watch brings them."""
+        for record in self.ranges.take_own_writes():
+            if record.version > self.progress and self.coverage.matches(record):
+                self._overlay.wrote(record, waiting=1 << self.number, bringing=1 << self.number)
+
+    def _add_listed(self, record: Record) -> None:
+        old = self._store.get(record.namespace, record.name)
+        if old is not None:
+            if self._is_newer(old, record):
+                self._replace(old, record)
+            else:
+                old.held |= self._current
+        elif record.version >= self._tombstones.get(record.uid, UNORDERED):
+            record.held = self._current
+            self._store.put(record)
+            self._overlay.saw(record)
+            self._notify(Created(record, initial=True, was_seen=False))

@@ -1,0 +1,180 @@
+"""An informer of hash ranges against a model: ranges, writes, broken watches, 410s and slow lists in any order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import timedelta
+from typing import Literal, TypeAlias
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pyctrl.api import Key, ShardRange, Unstructured, hash_field
+from pyctrl.cache import Change, Created, Deleted, ShardMemory, Updated
+from pyctrl.errors import CacheError, NotFound
+from pyctrl.testing import run_virtual
+from tests.unit.cache._kit import CONFIGMAP, until
+from tests.unit.cache._sharded import OCTANTS, Shards, sharded
+
+NAMES = "abcdefgh"
+
+#: A kind of step with its argument: the ranges as bits, the number of a name, or seconds.
+Act: TypeAlias = tuple[
+    Literal["cover", "write", "own", "delete", "own_delete", "break", "expire", "slow", "lag", "pass"], int
+]
+
+ACTS: st.SearchStrategy[Act] = st.one_of(
+    st.tuples(st.just("cover"), st.integers(0, 255)),
+    st.tuples(st.sampled_from(["write", "own", "delete", "own_delete"]), st.integers(0, len(NAMES) - 1)),
+    st.tuples(st.sampled_from(["break", "expire"]), st.just(0)),
+    st.tuples(st.sampled_from(["slow", "lag", "pass"]), st.integers(0, 3)),
+)
+
+
+def ranges_of(bits: int) -> list[ShardRange]:
+    return [part for number, part in enumerate(OCTANTS) if bits >> number & 1]
+
+
+class Listener:
+    """Follows the changes of the informer, and fails when they contradict each other or are of other ranges."""
+
+    def __init__(self) -> None:
+        self.wanted: list[ShardRange] = []
+        self.versions: dict[str, tuple[str, int]] = {}
+        self.gone: set[str] = set()  # the uids of deleted objects
+
+    def cover(self, wanted: list[ShardRange]) -> None:
+        self.wanted = wanted
+        self.versions = {name: seen for name, seen in self.versions.items() if self.is_wanted(seen[0])}
+
+    def is_wanted(self, uid: str) -> bool:
+        return any(hash_field(uid) in part for part in self.wanted)
+
+    def push(self, change: Change) -> None:
+        if isinstance(change, Created | Updated):
+            assert self.is_wanted(change.new.uid), "an object of other ranges"
+            assert change.new.uid not in self.gone, "a deleted object came back"
+            known = self.versions.get(change.new.name)
+            assert (known is None) == isinstance(change, Created), f"{change} after {known}"
+            assert known is None or known < (change.new.uid, change.new.version) or known[0] != change.new.uid
+            self.versions[change.new.name] = (change.new.uid, change.new.version)
+        elif isinstance(change, Deleted):
+            assert self.versions.pop(change.old.name)[0] == change.old.uid
+            self.gone.add(change.old.uid)
+
+
+class World:
+    """One history: the informer, its listener and the server."""
+
+    def __init__(self, shards: Shards, listener: Listener) -> None:
+        self._shards, self._listener = shards, listener
+        self._writes = 0
+
+    async def act(self, kind: str, argument: int) -> None:
+        """Take one step, and let the informer run for a moment, or for less."""
+        await getattr(self, f"_{kind}")(argument)
+        await asyncio.sleep(0)
+        self.check()
+
+    async def _cover(self, bits: int) -> None:
+        self._listener.cover(ranges_of(bits))
+        self._shards.informer.cover(ranges_of(bits))
+
+    async def _write(self, number: int) -> None:
+        self._writes += 1
+        obj = Unstructured.new(CONFIGMAP, name=NAMES[number], namespace="default", data={"n": str(self._writes)})
+        try:
+            await self._shards.direct.update(obj)
+        except NotFound:
+            await self._shards.direct.create(obj)
+
+    async def _own(self, number: int) -> None:
+        """Write with the client of the cache, which shows the write at once if it is covered."""
+        self._writes += 1
+        obj = Unstructured.new(CONFIGMAP, name=NAMES[number], namespace="default", data={"n": str(self._writes)})
+        await self._shards.own.apply(obj, force=True)
+        key = Key("default", NAMES[number])
+        uid = await self._shards.uid(NAMES[number])
+        if any(hash_field(uid) in part for part in self._shards.informer.covered):
+            assert (await self._shards.cache.get(CONFIGMAP, key))["data"] == {"n": str(self._writes)}
+
+    async def _delete(self, number: int) -> None:
+        with contextlib.suppress(NotFound):
+            await self._shards.direct.delete(CONFIGMAP, Key("default", NAMES[number]))
+
+    async def _own_delete(self, number: int) -> None:
+        with contextlib.suppress(NotFound):
+            await self._shards.own.delete(CONFIGMAP, Key("default", NAMES[number]))
+
+    async def _break(self, _: int) -> None:
+        self._shards.network.break_watches()
+
+    async def _expire(self, _: int) -> None:
+        self._shards.server.compact()
+        self._shards.network.break_watches()
+
+    async def _slow(self, seconds: int) -> None:
+        self._shards.network.delay = float(seconds)
+
+    async def _lag(self, seconds: int) -> None:
+        self._shards.network.lag = float(seconds)
+
+    async def _pass(self, seconds: int) -> None:
+        await asyncio.sleep(seconds)
+
+    def check(self) -> None:
+        """Check what holds at any time: nothing of other ranges can be read."""
+        assert all(self._listener.is_wanted(record.uid) for record in self._shards.records)
+        for name in NAMES:
+            try:
+                record = self._shards.informer.find(Key("default", name))
+            except CacheError:
+                continue
+            assert record is None or self._listener.is_wanted(record.uid)
+            assert record is not None or self._shards.informer.covered == (ShardRange(0, 1 << 64),)
+
+    async def settle(self) -> None:
+        """Check what holds once nothing happens any more: the store is the server's state of the ranges."""
+        self._shards.network.lag = 0.0
+        await self._shards.informer.wait_until_covered(timedelta(minutes=10))
+        wanted = await self._shards.expected(self._listener.wanted)
+        await until(lambda: self._shards.stored == wanted)
+        assert {name: str(seen[1]) for name, seen in self._listener.versions.items()} == wanted
+
+
+async def history(bits: int, acts: list[Act], has_feature: bool, memory: ShardMemory, seed: int) -> None:
+    """Run a history."""
+    listener = Listener()
+    listener.cover(ranges_of(bits))
+    before = NAMES[: seed % len(NAMES)]
+    async with sharded(ranges_of(bits), has_feature=has_feature, memory=memory, before=before, seed=seed) as shards:
+        with shards.informer.notifying(listener):
+            world = World(shards, listener)
+            for kind, argument in acts:
+                await world.act(kind, argument)
+            await world.settle()
+
+
+@pytest.mark.slow("runs some hundred histories")
+@settings(deadline=None, max_examples=150)
+@given(
+    bits=st.integers(0, 255),
+    acts=st.lists(ACTS, max_size=25),
+    has_feature=st.booleans(),
+    memory=st.sampled_from([ShardMemory.AUTO, ShardMemory.FILTER]),
+    seed=st.integers(0, 10_000),
+)
+@example(
+    bits=15,
+    acts=[("slow", 3), ("cover", 255), ("pass", 1), ("delete", 0), ("write", 0)],
+    has_feature=True,
+    memory=ShardMemory.AUTO,
+    seed=7,
+)
+def test_once_quiet_the_store_is_the_servers_state_of_the_ranges(
+    bits: int, acts: list[Act], has_feature: bool, memory: ShardMemory, seed: int
+) -> None:
+    """After any history the store has exactly the objects of the covered ranges, and never had one of others."""
+    run_virtual(history(bits, acts, has_feature, memory, seed), limit=timedelta(hours=5))
