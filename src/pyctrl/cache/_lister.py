@@ -222,16 +222,22 @@ class Lister:
             self._delete(record.key, record.uid, version, writer)
             return
         _remember(self._own_versions, (record.key, str(version)), writer)
-        if self.ranges and not all(ranges.covers(record.uid) for ranges in self.ranges):
-            for ranges in self.ranges:
-                ranges.keep_own_write(record)
-            return  # it cannot be read before it is covered
+        if self.ranges and not self._is_readable(record):
+            return
         waiting, bringing, is_told = self._behind(record.namespace, version), 0, False
         for writer in self.writers:
             if writer.coverage.matches(record):
                 bringing |= 1 << writer.number
                 is_told |= writer.progress >= version
         self.overlay.wrote(record, waiting=waiting, bringing=0 if is_told else bringing)
+
+    def _is_readable(self, record: Record) -> bool:
+        """Return whether the hash range of an own write is covered; if it is still to be, keep the write until then."""
+        matching = [r for w, r in zip(self.writers, self.ranges, strict=True) if w.coverage.matches(record)]
+        for ranges in matching:
+            if not ranges.covers(record.uid):
+                ranges.keep_own_write(record)
+        return any(ranges.covers(record.uid) for ranges in matching or self.ranges)
 
     def is_own_write(self, key: Key, version: str) -> bool:
         """Return whether this process has written this version of an object; for metrics.

@@ -68,6 +68,7 @@ class ShardedReflector(Reflector):
         self._ranges, self._memory = writer.ranges, memory
         self._unsharded: ListWatch = self._list_watch
         self._can_stream = False  # only the answer to a list says whether the server has applied the selector
+        self._watched: Ranges = ()  # the ranges of the present request
         self._listed: _Listed | None = None
         self._listing_backoff = Backoff(self._random)
 
@@ -89,23 +90,25 @@ class ShardedReflector(Reflector):
         if not self._ranges.covered:
             self._handler.position = None
         is_list = self._handler.position is None
-        self._list_watch = self._select(self._ranges.wanted if is_list else self._ranges.covered)
+        self._watched = self._ranges.wanted if is_list else self._ranges.covered
+        self._list_watch = self._select(self._watched)
         await super()._advance()
         if is_list and self._handler.position is not None:
             self._judge()
 
     async def _watch(self, *query: tuple[str, str]) -> None:
-        watched = self._ranges.covered
-        await until_first_ends(super()._watch(*query), self._until_outdated(watched))
-        if self._is_outdated(watched):
+        await until_first_ends(super()._watch(*query), self._until_outdated())
+        if self._is_outdated:
             self._needs_check = False  # the watch did not end by itself
 
-    async def _until_outdated(self, watched: Ranges) -> None:
-        while not self._is_outdated(watched):
+    async def _until_outdated(self) -> None:
+        while not self._is_outdated:
             await self._ranges.changed()
 
-    def _is_outdated(self, watched: Ranges) -> bool:
-        return self._ranges.covered != watched or self._listed is not None
+    @property
+    def _is_outdated(self) -> bool:
+        """Whether the watch must start again, because of other ranges or a list of added ones."""
+        return self._ranges.covered != self._watched or self._listed is not None
 
     def _take_listed(self) -> None:
         """Take the list of added ranges, now that no watch runs which could move on without them."""

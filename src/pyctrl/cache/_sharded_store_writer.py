@@ -88,7 +88,7 @@ class ShardedStoreWriter(StoreWriter):
         for record in records:
             if added.matches(record.uid):
                 self._add_listed(record)
-        self.progress = min(self.progress, version)
+        self.go_back_to(version)
         self._show_own_writes()
         return True
 
@@ -97,6 +97,20 @@ class ShardedStoreWriter(StoreWriter):
         for record in self.ranges.take_own_writes():
             if record.version > self.progress and self.coverage.matches(record):
                 self._overlay.wrote(record, waiting=1 << self.number, bringing=1 << self.number)
+
+    def _may_come_back(self, state: Record) -> bool:
+        return super()._may_come_back(state) or self._is_sibling_listing()
+
+    def _forget_tombstones(self) -> None:
+        if not self._is_sibling_listing():
+            super()._forget_tombstones()
+
+    def _is_sibling_listing(self) -> bool:
+        """Return whether another writer waits for a list of added ranges, whose states may be older than its progress."""
+        return any(
+            isinstance(writer, ShardedStoreWriter) and writer is not self and bool(writer.ranges.pending)
+            for writer in self._siblings
+        )
 
     def _add_listed(self, record: Record) -> None:
         old = self._store.get(record.namespace, record.name)

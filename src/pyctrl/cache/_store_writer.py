@@ -193,15 +193,18 @@ class StoreWriter:
 
     def _add_tombstone(self, state: Record) -> None:
         """Remember an object that has left, while another writer may still receive an older state of it."""
-        if any(
+        if self._may_come_back(state):
+            self._tombstones[state.uid] = state.version
+            if len(self._tombstones) > MAX_TOMBSTONES:
+                del self._tombstones[next(iter(self._tombstones))]
+
+    def _may_come_back(self, state: Record) -> bool:
+        return any(
             writer is not self
             and writer.progress < state.version
             and writer.coverage.namespace in (None, state.namespace)
             for writer in self._siblings
-        ):
-            self._tombstones[state.uid] = state.version
-            if len(self._tombstones) > MAX_TOMBSTONES:
-                del self._tombstones[next(iter(self._tombstones))]
+        )
 
     def _release(self, record: Record, state: Record) -> None:
         """Release an object. Writers that select it and have not reached its last state keep holding it.
@@ -227,6 +230,10 @@ class StoreWriter:
                 self._forget_tombstones()
             if self._overlaid:
                 self._notify_vanished(self._overlay.caught_up(self.number, version))
+
+    def go_back_to(self, version: int) -> None:
+        """Record that events after a version come again, unless the store has not reached it."""
+        self.progress = min(self.progress, version)
 
     def _notify_vanished(self, records: Iterable[Record]) -> None:
         """Notify listeners of own writes that were readable, but are gone before any watch has shown them."""

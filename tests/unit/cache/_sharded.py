@@ -163,6 +163,7 @@ async def sharded(
     options: KindOptions | None = None,
     before: Iterable[str] = (),
     seed: int = 1,
+    is_direct: bool = False,
 ) -> AsyncIterator[Shards]:
     """Run a cache that covers some ranges, on a server that has some ConfigMaps already."""
     server = ApiServer(random=Random(seed), feature_gates={"ShardedListAndWatch": has_feature})
@@ -170,6 +171,7 @@ async def sharded(
     client = Client(network)
     kind_options = options or KindOptions(shard_memory=memory)
     cache = Cache(client, options={CONFIGMAP: kind_options}, random=Random(seed))
+    cache.is_direct = is_direct
     shards = Shards(server, network, cache, cache.informer(CONFIGMAP), client, Client(InProcessTransport(server)))
     if ranges is not None:
         shards.informer.cover(ranges)

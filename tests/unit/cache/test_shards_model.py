@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal, TypeAlias
 
@@ -12,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pyctrl.api import Key, ShardRange, Unstructured, hash_field
-from pyctrl.cache import Change, Created, Deleted, ShardMemory, Updated
+from pyctrl.cache import Change, Created, Deleted, KindOptions, Selector, ShardMemory, Updated
 from pyctrl.errors import CacheError, NotFound
 from pyctrl.testing import run_virtual
 from tests.unit.cache._kit import CONFIGMAP, until
@@ -35,6 +36,10 @@ ACTS: st.SearchStrategy[Act] = st.one_of(
 
 def ranges_of(bits: int) -> list[ShardRange]:
     return [part for number, part in enumerate(OCTANTS) if bits >> number & 1]
+
+
+ALL = KindOptions()
+OVERLAPPING = KindOptions(selectors=[Selector(), Selector(fields="metadata.namespace=default")])
 
 
 class Listener:
@@ -144,12 +149,43 @@ class World:
         assert {name: str(seen[1]) for name, seen in self._listener.versions.items()} == wanted
 
 
-async def history(bits: int, acts: list[Act], has_feature: bool, memory: ShardMemory, seed: int) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a history runs on."""
+
+    has_feature: bool = True  # whether the server applies selectors
+    memory: ShardMemory = ShardMemory.AUTO
+    is_direct: bool = False  # whether the server is in this process: watches without end and bookmarks
+    kind: KindOptions = ALL
+
+
+OPTIONS = st.builds(
+    Options,
+    has_feature=st.booleans(),
+    memory=st.sampled_from([ShardMemory.AUTO, ShardMemory.FILTER]),
+    is_direct=st.booleans(),
+    kind=st.sampled_from(
+        [
+            ALL,
+            KindOptions(namespaces=["default", "other"], compress=True, strip_managed_fields=True),
+            OVERLAPPING,
+        ]
+    ),
+)
+
+
+async def history(bits: int, acts: list[Act], options: Options, seed: int) -> None:
     """Run a history."""
     listener = Listener()
     listener.cover(ranges_of(bits))
-    before = NAMES[: seed % len(NAMES)]
-    async with sharded(ranges_of(bits), has_feature=has_feature, memory=memory, before=before, seed=seed) as shards:
+    async with sharded(
+        ranges_of(bits),
+        has_feature=options.has_feature,
+        options=replace(options.kind, shard_memory=options.memory),
+        before=NAMES[: seed % len(NAMES)],
+        seed=seed,
+        is_direct=options.is_direct,
+    ) as shards:
         with shards.informer.notifying(listener):
             world = World(shards, listener)
             for kind, argument in acts:
@@ -159,22 +195,31 @@ async def history(bits: int, acts: list[Act], has_feature: bool, memory: ShardMe
 
 @pytest.mark.slow("runs some hundred histories")
 @settings(deadline=None, max_examples=150)
-@given(
-    bits=st.integers(0, 255),
-    acts=st.lists(ACTS, max_size=25),
-    has_feature=st.booleans(),
-    memory=st.sampled_from([ShardMemory.AUTO, ShardMemory.FILTER]),
-    seed=st.integers(0, 10_000),
+@given(bits=st.integers(0, 255), acts=st.lists(ACTS, max_size=25), options=OPTIONS, seed=st.integers(0, 10_000))
+@example(bits=255, acts=[("cover", 198), ("pass", 2), ("cover", 193), ("cover", 202)], options=Options(), seed=4587)
+@example(
+    bits=224,
+    acts=[("cover", 33), ("delete", 2), ("pass", 3), ("slow", 3), ("expire", 1), ("pass", 1), ("cover", 200)],
+    options=Options(memory=ShardMemory.FILTER, is_direct=True),
+    seed=2571,
 )
 @example(
-    bits=15,
-    acts=[("slow", 3), ("cover", 255), ("pass", 1), ("delete", 0), ("write", 0)],
-    has_feature=True,
-    memory=ShardMemory.AUTO,
-    seed=7,
+    bits=255,
+    acts=[("write", 3), ("delete", 0), ("slow", 1), ("pass", 1), ("cover", 7), ("cover", 157), ("own", 0)],
+    options=Options(has_feature=False),
+    seed=7913,
+)
+@example(
+    bits=255,
+    acts=[
+        *[("slow", 1), ("cover", 165), ("pass", 3), ("cover", 127), ("write", 6), ("delete", 0)],
+        *[("own", 4), ("write", 2), ("write", 7), ("break", 2)],
+    ],
+    options=Options(has_feature=False, memory=ShardMemory.FILTER, is_direct=True, kind=OVERLAPPING),
+    seed=9412,
 )
 def test_once_quiet_the_store_is_the_servers_state_of_the_ranges(
-    bits: int, acts: list[Act], has_feature: bool, memory: ShardMemory, seed: int
+    bits: int, acts: list[Act], options: Options, seed: int
 ) -> None:
     """After any history the store has exactly the objects of the covered ranges, and never had one of others."""
-    run_virtual(history(bits, acts, has_feature, memory, seed), limit=timedelta(hours=5))
+    run_virtual(history(bits, acts, options, seed), limit=timedelta(hours=5))
