@@ -106,7 +106,7 @@ class ShardedStoreWriter(StoreWriter):
             super()._forget_tombstones()
 
     def _is_sibling_listing(self) -> bool:
-        """Return whether another writer waits for a list of added ranges, whose states may be older than its progress."""
+        """Return whether another writer waits for a list of added ranges, which may have older states."""
         return any(
             isinstance(writer, ShardedStoreWriter) and writer is not self and bool(writer.ranges.pending)
             for writer in self._siblings
