@@ -43,6 +43,8 @@ class LeaseServer(_NoStreams):
         collection, _, name = request.path.partition(LEASES)[2].partition("/")
         if not request.path.startswith(LEASES) or collection:
             return _response(201, sent)
+        if request.method == "GET" and not name:
+            return self._list()
         name = name or sent["metadata"]["name"]
         kept = self.leases.get(name)
         if request.method == "POST":
@@ -51,6 +53,8 @@ class LeaseServer(_NoStreams):
             return _refusal(404, "NotFound")
         if request.method == "GET":
             return _response(200, kept)
+        if request.method == "DELETE":
+            return self._delete(name, sent.get("preconditions") or {})
         if sent["metadata"]["resourceVersion"] != kept["metadata"]["resourceVersion"]:
             return _refusal(409, "Conflict")
         return self.keep(name, sent)
@@ -59,8 +63,21 @@ class LeaseServer(_NoStreams):
         """Store a Lease as a new version."""
         self.version += 1
         lease["metadata"]["resourceVersion"] = str(self.version)
+        lease["metadata"].setdefault("uid", f"uid-{self.version}")
         self.leases[name] = lease
         return _response(200, lease)
+
+    def _list(self) -> HttpResponse:
+        metadata = {"resourceVersion": str(self.version)}
+        api = {"kind": "LeaseList", "apiVersion": "coordination.k8s.io/v1"}
+        return _response(200, {**api, "metadata": metadata, "items": list(self.leases.values())})
+
+    def _delete(self, name: str, preconditions: dict[str, str]) -> HttpResponse:
+        metadata = self.leases[name]["metadata"]
+        if any(metadata[field] != value for field, value in preconditions.items()):
+            return _refusal(409, "Conflict")
+        self.version += 1
+        return _response(200, self.leases.pop(name))
 
 
 @dataclass

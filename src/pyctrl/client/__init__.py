@@ -38,7 +38,7 @@ from pyctrl.client._requests.write_observers import WriteObserver, WriteVerb
 from pyctrl.client._subresources import HasSubResources, StatusResource, SubResource
 from pyctrl.client._transport.connection import SwitchableTransport, is_same_login
 from pyctrl.client._transport.in_process import InProcessTransport
-from pyctrl.client._transport.leader_gate import WriteGate, gated_context
+from pyctrl.client._transport.leader_gate import WriteGate, gated_context, write_gates
 from pyctrl.client._transport.line_splitter import LineSplitter
 from pyctrl.client._transport.rest_client import ServerWarning, WarningHandler, forbidden_log, live_reads, log_warning
 from pyctrl.client._transport.retry import RetryPolicy
@@ -194,6 +194,7 @@ __all__ = [
     "wait_until_gone",
     "with_field_owner",
     "with_field_validation",
+    "write_gates",
 ]
 
 

@@ -46,6 +46,7 @@ from pyctrl.controller._reads.views import ReadView
 from pyctrl.controller._reconcile_handler import reconcile_id
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._request import Request, Result
+from pyctrl.controller._sharding.shard_key import SLOTS, ShardBy, ShardKey, all_slots, by_label, slots_in
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.source import ChannelSource, Source, TickSource
 from pyctrl.controller._state import ControllerState
@@ -60,10 +61,12 @@ if TYPE_CHECKING:
     from pyctrl.controller._fingerprints.fingerprints import FingerprintKeeping
     from pyctrl.controller._fleet_controller import FleetController
     from pyctrl.controller._reads.statistics import SubscriptionStatistics
+    from pyctrl.controller._sharding.controller_shard import ControllerShard, ShardAssignment
     from pyctrl.controller._statistics import ControllerStatistics, QueueStatistics, ReconcileStatistics
 
 __all__ = [
     "LOW_PRIORITY",
+    "SLOTS",
     "Absence",
     "Builder",
     "ChangeCause",
@@ -71,6 +74,7 @@ __all__ = [
     "ClusterAware",
     "Controller",
     "ControllerOptions",
+    "ControllerShard",
     "ControllerState",
     "ControllerStatistics",
     "Done",
@@ -105,6 +109,9 @@ __all__ = [
     "Result",
     "Retry",
     "RetryCause",
+    "ShardAssignment",
+    "ShardBy",
+    "ShardKey",
     "Source",
     "SubscriptionStatistics",
     "Subscriptions",
@@ -115,7 +122,9 @@ __all__ = [
     "TriggerCause",
     "UndeclaredRead",
     "WorkItem",
+    "all_slots",
     "annotations_changed",
+    "by_label",
     "changed",
     "for_object",
     "for_owner",
@@ -131,6 +140,7 @@ __all__ = [
     "reconcile_id",
     "reporting_undeclared_reads",
     "resource_version_changed",
+    "slots_in",
     "where",
 ]
 
@@ -140,6 +150,7 @@ _FILES = {
     "FingerprintKeeping": "_fingerprints.fingerprints",  # off by default
     "FleetController": "_fleet_controller",  # only programs with several clusters use it
     "SubscriptionStatistics": "_reads.statistics",
+    **dict.fromkeys(("ControllerShard", "ShardAssignment"), "_sharding.controller_shard"),  # off by default
     **dict.fromkeys(("ControllerStatistics", "QueueStatistics", "ReconcileStatistics"), "_statistics"),
 }
 

@@ -42,8 +42,9 @@ class ControllerOptions:
     workers: int = 1
     #: Decides the delay of retries; by default `ExponentialBackoff`, 5 ms to 1000 s for each request.
     limiter: RateLimiter | None = None
-    #: Whether it runs on the leader only, if the manager elects one; otherwise every replica reconciles.
-    only_leader: bool = True
+    #: Whether it runs on the leader only, if the manager elects one; False: every replica reconciles everything. None
+    #: (the default) is True, but with `pyctrl.manager.Sharding` every replica reconciles its share.
+    only_leader: bool | None = None
     #: The time after which a reconcile is cancelled and fails; no limit by default.
     reconcile_timeout: timedelta | None = None
     #: The time after which a source that is not synced counts as failing; see `OnSyncFailure`.

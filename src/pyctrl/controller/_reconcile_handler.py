@@ -220,7 +220,11 @@ class ReconcileHandler:
             )
         except asyncio.CancelledError as error:
             if _is_cancelled():
-                log.warning("Reconcile was cancelled: the grace period of its controller is over")
+                moved = "another replica takes its request"
+                log.warning(
+                    "Reconcile was cancelled: %s",
+                    moved if item.is_moved else "the grace period of its controller is over",
+                )
                 raise
             self._fail(item, error)
         except Exception as error:  # noqa: BLE001 - any exception of the user's code is a failed reconcile

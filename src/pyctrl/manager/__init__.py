@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from pyctrl.manager._permissions.missing import MissingPermission, missing_permissions
     from pyctrl.manager._runnables.restart import Restart, RestartPolicy
     from pyctrl.manager._servers.metrics import Metrics
+    from pyctrl.manager._sharding.options import Sharding
+    from pyctrl.manager._sharding.shard_member import ShardingStatistics, ShardMember
 
 __all__ = [
     "AccessReview",
@@ -87,6 +89,9 @@ __all__ = [
     "Runnable",
     "RunnableLike",
     "ServerLimits",
+    "ShardMember",
+    "Sharding",
+    "ShardingStatistics",
     "StoppableRunnable",
     "missing_permissions",
     "review_accesses",
@@ -110,6 +115,9 @@ _FILES = {
     "Metrics": "_servers.metrics",
     "NoServer": "_clusters.connected_cluster",
     "OnLoss": "_election.options",
+    "ShardMember": "_sharding.shard_member",
+    "Sharding": "_sharding.options",
+    "ShardingStatistics": "_sharding.shard_member",
     "Restart": "_runnables.restart",
     "RestartPolicy": "_runnables.restart",
     "AccessReview": "_permissions.access_review",

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 from pyctrl._time_slices import SLICE, STEPS, TimeSlice
 from pyctrl.api import GroupVersionKind, Key, KindLike, kind_of
-from pyctrl.cache import CachedClient, Change, Created, Deleted, Informer, Synced, Updated
+from pyctrl.cache import CachedClient, Change, Created, Deleted, Informer, Record, Synced, Updated
 from pyctrl.controller._causes import ChangeCause
 from pyctrl.controller._handlers import Handler, OwnerHandler, Requests, are_few, may_wait
 from pyctrl.controller._object_change import ObjectChange
@@ -84,6 +84,8 @@ class KindSource(Source):
         self.is_reconciled: bool = is_reconciled
         #: Maps a change to requests.
         self.handler: Handler[Any] = handler
+        #: Called with the last state of each deleted object, before its requests are added.
+        self.on_deleted: Callable[[Record], None] | None = None
         self._predicates: Sequence[Callable[[ObjectChange[Any]], bool]] = tuple(predicates)
         self._held: list[Created] | None = None  # the objects of the first list, while they are held back
 
@@ -201,6 +203,8 @@ class KindSource(Source):
             return None
         else:
             object_change = to_object_change(change, self.kind, self.cluster)
+            if self.on_deleted is not None and isinstance(change, Deleted):
+                self.on_deleted(change.old)
         if self._predicates and not all(self._accepts(predicate, object_change) for predicate in self._predicates):
             return None
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from heapq import nsmallest
@@ -174,7 +175,11 @@ class Queue:
 
         A request that a worker has is not interrupted, and may be retried afterwards.
         """
-        dropped = [request for request in self.remaining() if request.cluster == cluster]
+        return self.drop_where(lambda request: request.cluster == cluster)
+
+    def drop_where(self, is_dropped: Callable[[Request], bool]) -> list[Request]:
+        """Drop the pending requests for which a function returns True, and return them. See `drop`."""
+        dropped = [request for request in self.remaining() if is_dropped(request)]
         for request in dropped:
             entry = self._entries[request]
             for reason in list(entry.pending_runs):

@@ -52,6 +52,8 @@ class WorkItem(Struct):
     began: float = 0.0
     ended: float | None = None
     outcome: Outcome | None = None
+    #: Whether its reconcile was cancelled because another replica takes the request.
+    is_moved: bool = False
 
     _nothing_more: ClassVar[Outcome] = Done(None, None)  # shared: nearly every reconcile ends so
 

@@ -1,0 +1,453 @@
+"""One simulated ring: replicas and faults chosen by a seed, with invariants checked throughout.
+
+Each replica is a `ShardMember` with one controller's queue, shard and workers. Its reconciles last a while and write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from random import Random
+
+from pyctrl.api import ObjectMeta
+from pyctrl.client import Client
+from pyctrl.controller import SLOTS, ControllerShard, Queue, Request, ShardBy, WorkItem
+from pyctrl.controller._workers import Workers
+from pyctrl.errors import LeadershipLost, NotLeading, PyctrlError
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.manager import Sharding
+from pyctrl.manager._election.lease_lock import current_moment
+from pyctrl.manager._sharding.shard_member import ShardMember
+from pyctrl.simulation import Network
+from pyctrl.simulation._loop import SimulationLoop, context_of, simulation_loop
+from pyctrl.simulation._network import NetworkLink
+from tests.simulation._lease_server import Connection, LeaseServer
+from tests.simulation._trace import HistoryFailed, Trace
+
+KEYS = [Request("default", f"key-{number}") for number in range(24)]
+TIMES = ((15, 10, 2), (15, 10, 2), (6, 4, 1), (30, 12, 5), (3, 2, 1))
+HANDOVERS = (0, 1, 5, 10)
+TICK = 0.25  # seconds between two checks
+FATES = (3, 14)
+REQUEST_SECONDS = 5  # of reconciles' writes
+
+
+def live(seed: int) -> RingOutcome:
+    """Run the ring of a seed.
+
+    Raises:
+        HistoryFailed: an invariant was violated.
+    """
+    trace = Trace()
+    try:
+        with _quiet(), asyncio.Runner(loop_factory=SimulationLoop) as runner:
+            return runner.run(RingHistory(Random(seed), trace).run())
+    except Exception as problem:
+        raise HistoryFailed(seed, problem, trace) from problem
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Discard the logs of a thousand rings."""
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+@dataclass(frozen=True)
+class RingOutcome:
+    """The result of a successful history."""
+
+    trace: Trace
+    #: Reconciles, slots that were taken, runs that were cancelled, and writes that were refused.
+    runs: int
+    taken: int
+    cancelled: int
+    refused: int
+    #: The longest time, in leases and hand-overs, for which a slot had no replica although all was well.
+    longest_gap: float
+
+
+class Overlap(AssertionError):
+    """Raised when two replicas may have worked on one key at the same time."""
+
+
+@dataclass
+class Replica:
+    """A process of the ring, restarted whenever it ends."""
+
+    name: str
+    connection: Connection
+    random: Random
+    options: Sharding
+    trace: Trace
+    check: Callable[[], None]
+    member: ShardMember | None = None
+    shard: ControllerShard | None = None
+    queue: Queue | None = None
+    running: dict[Request, None] = field(default_factory=dict)
+    is_dead: bool = False
+    runs: int = 0
+    refused: int = 0
+    taken: int = 0
+    cancelled: int = 0
+    task: asyncio.Task[None] = field(init=False)
+
+    def start(self) -> None:
+        """Start the process."""
+        self.task = asyncio.get_running_loop().create_task(self._live(), context=context_of(self.name))
+
+    @property
+    def link(self) -> NetworkLink:
+        """Its connection to the server."""
+        return self.connection.link
+
+    def acts_on(self) -> list[Request]:
+        """Return the keys of which a reconcile runs and may write, by its own clock."""
+        member, shard = self.member, self.shard
+        if self.is_dead or member is None or shard is None:
+            return []
+        runs = shard._runs  # the gates of the runs know whether they may write
+
+        def allowed() -> list[Request]:
+            return [
+                run.item.request
+                for run in runs
+                if isinstance(run.gate._term, str) and member.may_write(run.slot, run.gate._term)  # type: ignore[attr-defined]
+            ]
+
+        return context_of(self.name).run(allowed)
+
+    def takes(self) -> int:
+        """Return the slots whose requests it takes now, by its own clock."""
+        if self.is_dead or self.member is None or simulation_loop().is_frozen(self.name):
+            return 0
+        moment = context_of(self.name).run(current_moment)
+        return self.member._taken & self.member.membership.taken(moment)
+
+    async def _live(self) -> None:
+        while not self.is_dead:
+            client = Client(self.connection, random=self.random)
+            member = ShardMember(
+                client, self.options, namespace="default", identity=self._identity(), random=self.random
+            )
+            queue = Queue("keys")
+            shard = ControllerShard("keys", queue, ShardBy.UID, None, member)
+            member.adopt(shard)
+            self.member, self.shard, self.queue = member, shard, queue
+            with suppress(LeadershipLost):
+                await self._run(member, shard, queue, client)
+            self.taken += member.statistics().taken
+            self.cancelled += member.statistics().cancelled
+            self.trace.say(f"{self.name} has ended")
+            await asyncio.sleep(self.random.uniform(0, 5))
+
+    def _identity(self) -> str:
+        return f"{self.name}-{self.random.getrandbits(32):08x}"
+
+    async def _run(self, member: ShardMember, shard: ControllerShard, queue: Queue, client: Client) -> None:
+        async def reconcile(item: WorkItem) -> None:
+            self.runs += 1
+            await self._reconcile(client, item)
+
+        async with asyncio.TaskGroup() as group:
+            workers = Workers("keys", queue, lambda item: shard.handle(item, reconcile), count=4)
+            workers.start(group)
+            feeding = group.create_task(self._feed(shard))
+            try:
+                await member.run()
+            finally:
+                feeding.cancel()
+                queue.close()
+                shard.cancel((1 << SLOTS) - 1)
+
+    async def stop(self) -> None:
+        """Stop as a manager does: the controllers first, then the member."""
+        if self.queue is not None and self.member is not None and self.shard is not None:
+            queue, shard, member = self.queue, self.shard, self.member
+            queue.close()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(30):
+                    while shard.busy:
+                        await asyncio.sleep(0.1)
+            shard.cancel((1 << SLOTS) - 1)
+            await asyncio.sleep(1.5)
+            member.ask_to_stop()
+
+    async def _feed(self, shard: ControllerShard) -> None:
+        """Add all keys from time to time, as changes do."""
+        while True:
+            for key in KEYS:
+                shard.add(key)
+            await asyncio.sleep(self.random.uniform(1.0, 4.0))
+
+    async def _reconcile(self, client: Client, item: WorkItem) -> None:
+        self.running[item.request] = None
+        self.check()
+        try:
+            for _ in range(self.random.randint(1, 2)):
+                await self._write(client, item.request)
+                await asyncio.sleep(self.random.choice((0, 0.1, 0.1, 0.5, 2.0)) * self.random.random())
+            if self.random.random() < 0.004:
+                await asyncio.sleep(self.random.uniform(0, 40))  # a slow one, which a hand-over may have to cancel
+                await self._write(client, item.request)
+            item.succeed()
+        finally:
+            with suppress(asyncio.CancelledError):  # cleanup may take a while
+                await asyncio.sleep(self.random.choice((0, 0, 0, 1)))
+            del self.running[item.request]
+
+    async def _write(self, client: Client, request: Request) -> None:
+        obj = ConfigMap(metadata=ObjectMeta(name=request.name, namespace="default"), data={"who": self.name})
+        try:
+            async with asyncio.timeout(REQUEST_SECONDS):
+                await client.create(obj)
+        except NotLeading:
+            self.refused += 1
+        except (PyctrlError, TimeoutError):
+            pass
+
+
+class RingHistory:
+    """The replicas and the faults that affect them."""
+
+    def __init__(self, random: Random, trace: Trace) -> None:
+        self._random, self._trace = random, trace
+        self._server = LeaseServer()
+        self._names = 0
+        self._dead: list[Replica] = []
+        self._broken: AssertionError | None = None
+        self._times = random.choice(TIMES)
+        self._handover = random.choice(HANDOVERS)
+        self._gentle = random.random() < 0.3  # only crashes, starts and stops: then no slot is free for long
+        self._gap_since: dict[int, float] = {}
+        self._longest_gap = 0.0
+        self._stops: list[tuple[str, asyncio.Task[None]]] = []
+        self._replicas = [self._replica() for _ in range(random.choice((1, 2, 2, 3, 4, 5)))]
+
+    async def run(self) -> RingOutcome:
+        """Inject faults, then stop them, and check that each slot has one replica, and the right one."""
+        watching = asyncio.get_running_loop().create_task(self._watch())
+        try:
+            for replica in self._replicas:
+                replica.start()
+            await self._or_watch(watching, self._suffer())
+            await self._or_watch(watching, self._recover())
+            await self._or_watch(watching, self._move())
+        finally:
+            watching.cancel()
+            await self._end()
+        everybody = (*self._replicas, *self._dead)
+        return RingOutcome(
+            self._trace,
+            runs=sum(each.runs for each in everybody),
+            taken=sum(each.taken for each in everybody),
+            cancelled=sum(each.cancelled for each in everybody),
+            refused=sum(each.refused for each in everybody),
+            longest_gap=self._longest_gap,
+        )
+
+    async def _or_watch(self, watching: asyncio.Task[None], story: Coroutine[None, None, None]) -> None:
+        telling = asyncio.get_running_loop().create_task(story)
+        await asyncio.wait({watching, telling}, return_when=asyncio.FIRST_COMPLETED)
+        telling.cancel()
+        await (watching if watching.done() else telling)
+
+    async def _watch(self) -> None:
+        while self._broken is None:
+            await asyncio.sleep(TICK)
+            self._check()
+            if self._gentle:
+                self._check_gaps()
+        raise self._broken
+
+    def _check(self) -> None:
+        acting: dict[Request, str] = {}
+        for replica in self._replicas:
+            for request in replica.acts_on():
+                if (other := acting.setdefault(request, replica.name)) != replica.name and self._broken is None:
+                    self._broken = Overlap(f"{other} and {replica.name} work on {request} at the same time")
+                    self._trace.say(str(self._broken))
+
+    @property
+    def _bound(self) -> float:
+        """How long a slot may be without a replica: a lease, a hand-over, and the time to notice both."""
+        lease, _renew, retry = self._times
+        noticing = 2 * 1.1 * retry + 1.5  # two lists, and cleanup and latency
+        return lease + self._handover + noticing
+
+    def _check_gaps(self) -> None:
+        now = asyncio.get_running_loop().time()
+        taken = 0
+        for replica in self._replicas:
+            taken |= replica.takes()
+        for slot in range(0, SLOTS, 16):
+            if taken >> slot & 1:
+                self._gap_since.pop(slot, None)
+                continue
+            gap = now - self._gap_since.setdefault(slot, now)
+            self._longest_gap = max(self._longest_gap, gap / self._bound)
+
+    def _replica(self) -> Replica:
+        random, self._names = self._random, self._names + 1
+        lease, renew, retry = (timedelta(seconds=s) for s in self._times)
+        name = f"r{self._names}"
+        return Replica(
+            name,
+            Connection(NetworkLink(name, self._server, Network(), random)),
+            random,
+            Sharding(
+                name="op",
+                namespace="default",
+                lease_duration=lease,
+                renew_deadline=renew,
+                retry_period=retry,
+                handover_timeout=timedelta(seconds=self._handover),
+                release_on_stop=random.random() < 0.7,
+            ),
+            self._trace,
+            self._check,
+        )
+
+    # --- with faults ---
+
+    async def _suffer(self) -> None:
+        random, loop = self._random, simulation_loop()
+        for replica in self._replicas:
+            loop.skew[replica.name] = timedelta(seconds=random.uniform(-1e6, 1e6))
+        for _ in range(random.randint(*FATES)):
+            replica = random.choice(self._replicas)
+            gentle = [self._stop, self._kill, self._join, self._join]
+            rough = [self._cut, self._cut, self._slow, self._lossy, self._heal, self._stand_still, self._edit]
+            random.choice(gentle if self._gentle else [*gentle, *rough])(replica)
+            pauses = (self._bound,) if self._gentle else (0.1, 1.0, 5.0, 20.0, 40.0)
+            await asyncio.sleep(random.choice(pauses) * (1 if self._gentle else random.random()))
+
+    def _cut(self, replica: Replica) -> None:
+        replica.link.is_cut, replica.link.is_silent = True, self._random.random() < 0.5
+        self._trace.say(f"{replica.name} is cut off, silent={replica.link.is_silent}")
+
+    def _slow(self, replica: Replica) -> None:
+        replica.link.slowness = self._random.choice((0.1, 1.0, 4.0, 9.0)) * self._random.random()
+        self._trace.say(f"{replica.name} is slow: {replica.link.slowness:.2f}")
+
+    def _lossy(self, replica: Replica) -> None:
+        link, random = replica.link, self._random
+        link.request_loss, link.loss, link.is_silent = random.random(), random.random(), random.random() < 0.5
+        self._trace.say(f"{replica.name} loses {link.request_loss:.2f} and {link.loss:.2f}")
+
+    def _heal(self, replica: Replica) -> None:
+        replica.link.heal()
+        self._trace.say(f"{replica.name} is well")
+
+    def _stand_still(self, replica: Replica) -> None:
+        loop = simulation_loop()
+        if not loop.is_frozen(replica.name):
+            loop.freeze(replica.name)
+            seconds = self._random.uniform(0.5, 40)
+            self._trace.say(f"{replica.name} stands still for {seconds:.1f}")
+            loop.call_later(seconds, self._go_on, loop, replica, context=context_of(""))
+
+    def _go_on(self, loop: SimulationLoop, replica: Replica) -> None:
+        self._trace.say(f"{replica.name} goes on")
+        loop.thaw(replica.name)
+
+    def _edit(self, replica: Replica) -> None:
+        member = replica.member
+        if member is not None and (lease := self._server.leases.get(member._lease)):
+            labels = {**lease["metadata"]["labels"], "edited": replica.name}
+            self._server.keep(member._lease, {**lease, "metadata": {**lease["metadata"], "labels": labels}})
+            self._trace.say(f"somebody labels the lease of {replica.name}")
+
+    def _stop(self, replica: Replica) -> None:
+        if replica.member is not None and not simulation_loop().is_frozen(replica.name):
+            self._trace.say(f"{replica.name} is told to stop")
+            stop = asyncio.get_running_loop().create_task(replica.stop(), context=context_of(replica.name))
+            self._stops.append((replica.name, stop))
+
+    def _kill(self, replica: Replica) -> None:
+        self._trace.say(f"{replica.name} is killed")
+        replica.is_dead, replica.link.is_cut = True, True
+        simulation_loop().freeze(replica.name)
+        self._replicas.remove(replica)
+        self._dead.append(replica)
+        if not self._replicas:
+            self._join(replica)
+
+    def _join(self, _replica: Replica) -> None:
+        if len(self._replicas) < 7:
+            born = self._replica()
+            self._trace.say(f"{born.name} starts")
+            simulation_loop().skew[born.name] = timedelta(0)
+            self._replicas.append(born)
+            born.start()
+
+    # --- without faults ---
+
+    async def _recover(self) -> None:
+        self._trace.say("all is well from now on")
+        for replica in self._replicas:
+            simulation_loop().thaw(replica.name)
+            self._heal(replica)
+        if stops := [stop for name, stop in self._stops if name in {each.name for each in self._replicas}]:
+            await asyncio.wait(stops)
+        await asyncio.sleep(10)  # processes that were stopped have started again
+        async with asyncio.timeout(REQUEST_SECONDS + 5 + 3 * self._bound):
+            while not self._is_divided():
+                await asyncio.sleep(TICK)
+        begun = asyncio.get_running_loop().time()
+        await asyncio.sleep(6.0)
+        acted = sum(len([at for at in each.connection.acts if at >= begun]) for each in self._replicas)
+        assert acted > len(KEYS) / 2, f"hardly any key is worked on: {acted}"
+
+    def _is_divided(self) -> bool:
+        """Return whether each slot has exactly one replica."""
+        union, total = 0, 0
+        for replica in self._replicas:
+            union |= replica.takes()
+            total += replica.takes().bit_count()
+        return union.bit_count() == SLOTS == total
+
+    async def _move(self) -> None:
+        """One replica joins, and one leaves: only their slots move, and no more than their share."""
+        if self._random.random() < 0.5 and len(self._replicas) > 1:
+            await self._expect_movement(self._random.choice(self._replicas), "leaves")
+        else:
+            self._join(self._replicas[0])
+            await self._expect_movement(self._replicas[-1], "joins")
+
+    async def _expect_movement(self, mover: Replica, what: str) -> None:
+        others = [replica for replica in self._replicas if replica is not mover]
+        before = {replica.name: replica.takes() for replica in others}
+        count = len(self._replicas)
+        mine = mover.takes()
+        if what == "leaves":
+            self._kill(mover)
+        async with asyncio.timeout(REQUEST_SECONDS + 3 * self._bound):
+            while not self._is_divided():
+                await asyncio.sleep(TICK)
+        moved = mine if what == "leaves" else mover.takes()
+        for replica in others:
+            changed = before[replica.name] ^ replica.takes()
+            assert not changed & ~moved, f"slots moved between others when {mover.name} {what}"
+        limit = SLOTS / count * (1.2 if count <= 5 else 1.4)
+        assert moved.bit_count() <= limit, f"{moved.bit_count()} slots moved when one of {count} {what}"
+
+    async def _end(self) -> None:
+        loop = simulation_loop()
+        for replica in (*self._replicas, *self._dead):
+            replica.is_dead = True
+            loop.thaw(replica.name)
+            replica.task.cancel()
+        for _name, stop in self._stops:
+            stop.cancel()
+        tasks = [replica.task for replica in (*self._replicas, *self._dead)]
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(result, Exception):
+                raise result
