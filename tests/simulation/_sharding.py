@@ -172,6 +172,7 @@ class Replica:
         if self.queue is not None and self.member is not None and self.shard is not None:
             queue, shard, member = self.queue, self.shard, self.member
             queue.close()
+            shard.leave()
             with suppress(TimeoutError):
                 async with asyncio.timeout(30):
                     while shard.busy:

@@ -51,6 +51,9 @@ class ShardAssignment(Protocol):
     def finished(self) -> None:
         """Note that a run has ended, which the replica may wait for before it yields a slot."""
 
+    def leave(self) -> None:
+        """Begin to leave: the controllers are asked to stop."""
+
 
 @dataclass(slots=True, eq=False)
 class ShardRun:
@@ -233,6 +236,10 @@ class ControllerShard:
             run.item.is_moved = True
             run.limit.reschedule(asyncio.get_running_loop().time())
         return len(moved)
+
+    def leave(self) -> None:
+        """Begin to leave: the controller accepts no more requests."""
+        self._assignment.leave()
 
     # --- as a worker's handler ---
 

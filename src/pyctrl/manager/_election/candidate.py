@@ -13,7 +13,7 @@ from pyctrl.api import Key, ObjectMeta
 from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
 from pyctrl.manager._election.options import LeaderElection
 
-__all__ = ["Candidate", "Moment"]
+__all__ = ["RELEASED_SECONDS", "Candidate", "Moment"]
 
 RELEASED_SECONDS = 1  # leaseDurationSeconds of a released Lease, as in client-go: the API server rejects 0
 

@@ -11,6 +11,7 @@ from pyctrl.api import ObjectMeta
 from pyctrl.controller import SLOTS
 from pyctrl.errors import ManagerError
 from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
+from pyctrl.manager._election.candidate import RELEASED_SECONDS
 from pyctrl.manager._sharding.rendezvous import Member
 
 __all__ = ["RING_LABEL", "MemberLoad", "MemberState", "new_lease"]
@@ -19,7 +20,6 @@ __all__ = ["RING_LABEL", "MemberLoad", "MemberState", "new_lease"]
 RING_LABEL = "sharding.pyctrl.io/ring"
 
 _PREFIX = "sharding.pyctrl.io/"
-_RELEASED_SECONDS = 1  # as in leader election: the API server rejects 0
 
 
 class MemberLoad(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -46,6 +46,8 @@ class MemberState:
     renewal: str
     lease_seconds: float
     acknowledged: frozenset[str] = frozenset()
+    #: The slots that it still works on, once it leaves; None before: it works on those that it wins.
+    kept: int | None = None
     load: MemberLoad = field(default_factory=MemberLoad)
     resource_version: str = ""
     uid: str = ""
@@ -96,6 +98,7 @@ class MemberState:
             renewal=f"{spec.renew_time} {spec.lease_transitions}",
             lease_seconds=float(spec.lease_duration_seconds or default_seconds),
             acknowledged=frozenset(annotations.get(_PREFIX + "acknowledged", "").split()),
+            kept=_slots(annotations.get(_PREFIX + "leaving-with")),
             load=_load(annotations.get(_PREFIX + "load", "")),
             resource_version=lease.metadata.resource_version or "",
             uid=lease.metadata.uid or "",
@@ -112,6 +115,7 @@ class MemberState:
             "version": member.version,
             "canary": f"{member.canary:g}",
             "acknowledged": " ".join(sorted(self.acknowledged)),
+            "leaving-with": "" if self.kept is None else f"{self.kept:#x}",
             "load": msgspec.json.encode(self.load).decode(),
         }
         annotations = {_PREFIX + name: value for name, value in written.items() if value}
@@ -120,7 +124,7 @@ class MemberState:
         spec.holder_identity, spec.renew_time, spec.lease_transitions = self.holder, wall, transitions
         if spec.acquire_time is None:
             spec.acquire_time = wall
-        spec.lease_duration_seconds = int(self.lease_seconds) if self.holder else _RELEASED_SECONDS
+        spec.lease_duration_seconds = int(self.lease_seconds) if self.holder else RELEASED_SECONDS
 
 
 def new_lease(name: str, namespace: str, labels: dict[str, str]) -> Lease:
@@ -133,6 +137,13 @@ def _number(text: str | None) -> float:
         return float(text) if text else 1.0
     except ValueError:
         return 1.0
+
+
+def _slots(text: str | None) -> int | None:
+    try:
+        return int(text, 16) if text else None
+    except ValueError:  # somebody has edited it: it may work on all of them
+        return None
 
 
 def _load(text: str) -> MemberLoad:

@@ -59,6 +59,8 @@ class Membership:
         self.peers: dict[str, Peer] = {}
         #: The slots whose requests may run and write: those that it takes, and those that it has yet to yield.
         self.held: int = 0
+        #: Whether it takes no more slots, and yields each once nothing runs in it.
+        self.is_leaving: bool = False
         #: The terms that it has acknowledged.
         self.acknowledged: frozenset[str] = frozenset()
         self._expired: dict[str, MemberState] = {}  # what their Leases said when they expired
@@ -107,17 +109,22 @@ class Membership:
         """The slots that it wins against all others that may work; 0 until it has joined."""
         if self.me is None or not self.has_joined:
             return 0
-        mask = all_slots()
+        mask = 0 if self.is_leaving else all_slots()
         for peer in self.peers.values():
-            mask &= wins(self.me, peer.member)
+            mask &= self._won_against(self.me, peer)
         return mask
 
     def acknowledgeable(self, busy: int) -> frozenset[str]:
         """Return the terms that it can acknowledge while requests in ``busy`` slots run."""
         if self.me is None:
             return frozenset()
-        peers = (peer.member for peer in self.peers.values())
-        return frozenset(each.term for each in peers if not busy & ~wins(self.me, each))
+        peers = self.peers.values()
+        return frozenset(each.member.term for each in peers if not busy & ~self._won_against(self.me, each))
+
+    @staticmethod
+    def _won_against(me: Member, peer: Peer) -> int:
+        """Return the slots in which a replica comes before another; one that leaves has only those that it names."""
+        return wins(me, peer.member) if peer.state.kept is None else all_slots() & ~peer.state.kept
 
     # --- transitions of its own ---
 
@@ -143,7 +150,12 @@ class Membership:
         self.acknowledged = terms
         for peer in self.peers.values():
             if peer.member.term in terms:
-                self.held &= wins(self.me, peer.member)
+                self.held &= self._won_against(self.me, peer)
+
+    def leave(self, busy: int) -> None:
+        """Begin to leave, or go on: it takes nothing more, and holds only slots in which requests run."""
+        self.is_leaving = True
+        self.held &= busy
 
     def end_term(self) -> None:
         """End the term: nothing is held any more."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from pyctrl.api import Key
 from pyctrl.client import Client, Preconditions
 from pyctrl.errors import AlreadyExists, Conflict, NotFound, PyctrlError
 from pyctrl.kinds.coordination.v1 import Lease
-from pyctrl.manager._election.candidate import Moment
+from pyctrl.manager._election.candidate import RELEASED_SECONDS, Moment
 from pyctrl.manager._election.lease_lock import RELEASE_SECONDS, current_moment
 from pyctrl.manager._sharding.member_state import RING_LABEL, MemberState, new_lease
 from pyctrl.manager._sharding.options import Sharding
@@ -78,6 +79,8 @@ class RingLeases:
                 known, self._own = self._own, await self._client.find(Lease, self.key)
                 if self._own is None or known is None or self._own.metadata.uid != known.metadata.uid:
                     raise LeaseGone(f"the lease {self.key} was deleted") from None
+                if self._own.spec.holder_identity != known.spec.holder_identity:
+                    raise LeaseGone(f"the lease {self.key} had expired, and was released by another replica") from None
                 return await self._write(state)
             except NotFound:
                 self._own = None
@@ -109,17 +112,37 @@ class RingLeases:
             reason = str(error) or "the server did not answer in time"
             log.warning("Failed to release lease", extra={"lock": str(self.key), "error": reason})
 
+    async def release_for(self, expired: MemberState) -> None:
+        """Release the Lease of a replica whose time is over, unless it has changed since. A failure is logged.
+
+        So a replica that joins need not wait for a lease duration to find the same. Its holder, should it run again,
+        notices that it must begin a new term.
+        """
+        key = Key(self.key.namespace, expired.member.lease)
+        with self._ignoring_changes("release", key):
+            async with asyncio.timeout(self._options.times().request_timeout.total_seconds()):
+                lease = await self._client.find(Lease, key)
+                if lease is not None and lease.metadata.resource_version == expired.resource_version:
+                    lease.spec.holder_identity, lease.spec.lease_duration_seconds = "", RELEASED_SECONDS
+                    await self._client.update(lease)
+
     async def delete(self, ended: MemberState) -> None:
         """Delete the Lease of a replica that has ended, unless it has changed since. A failure is logged."""
         key = Key(self.key.namespace, ended.member.lease)
         same = Preconditions(uid=ended.uid or None, resource_version=ended.resource_version)
-        try:
+        with self._ignoring_changes("delete", key):
             async with asyncio.timeout(self._options.times().request_timeout.total_seconds()):
                 await self._client.delete(Lease, key, preconditions=same)
-        except (Conflict, NotFound):
+
+    @contextmanager
+    def _ignoring_changes(self, verb: str, key: Key) -> Iterator[None]:
+        try:
+            yield
+        except (Conflict, NotFound):  # it was not over, or another replica was faster
             pass
         except (PyctrlError, TimeoutError) as error:
-            log.debug("Failed to delete the lease of a replica that has ended", extra={"lease": key, "error": error})
+            text = "Failed to %s the lease of a replica that has ended"
+            log.debug(text, verb, extra={"lease": str(key), "error": str(error)})
 
     async def _write(self, state: MemberState) -> Moment:
         """Create or update the Lease, only if it is unchanged since it was read."""

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from random import Random
 
@@ -123,7 +123,8 @@ class ShardMember:
     def rbac(self) -> tuple[Permission, ...]:
         """Permissions for the Leases of the ring, whose names are not known before."""
         where = PermissionScope.OWN if self._options.namespace is None else frozenset([self._options.namespace])
-        return (Permission(rule=LEADER_ELECTION.rule, where=where),)
+        rule = replace(LEADER_ELECTION.rule, verbs=("create", "delete", "get", "list", "update"))
+        return (Permission(rule=rule, where=where),)
 
     def statistics(self) -> ShardingStatistics:
         """Return the state and counters, for metrics."""
@@ -175,8 +176,13 @@ class ShardMember:
 
     def finished(self) -> None:
         """Note that a run has ended, which a slot that moves may have waited for."""
-        if self._deadlines or self._overdue is not None:
+        if self._deadlines or self._overdue is not None or self.membership.is_leaving:
             self._has_news.set()
+
+    def leave(self) -> None:
+        """Begin to leave, before the controllers have ended: others take each slot once nothing runs in it here."""
+        self.membership.is_leaving = True
+        self._has_news.set()
 
     # --- run ---
 
@@ -269,7 +275,13 @@ class ShardMember:
         if lost or gained:
             self._move(lost, gained)
         self._cancel_late(now.loop)
-        terms = membership.acknowledgeable(self._busy())
+        busy = self._busy()
+        if membership.is_leaving:
+            before = membership.held
+            membership.leave(busy)
+            if before != membership.held or lost:
+                self._must_write.set()
+        terms = membership.acknowledgeable(busy)
         if terms != membership.acknowledged:
             membership.acknowledge(terms)
             self._must_write.set()
@@ -384,16 +396,19 @@ class ShardMember:
                     log.info("Joined the ring", extra=self._fields() | {"seconds": round(loop.time() - begun, 3)})
             except (PyctrlError, TimeoutError) as error:
                 self._failed("Failed to list the leases of the ring", error)
-            await self._delete_ended()
+            await self._clean_up()
 
     async def _observe(self) -> None:
         listed = await self._leases.list(self._request_seconds)
         self.membership.observe(listed.states, listed.sent, listed.received)
         self._has_news.set()
 
-    async def _delete_ended(self) -> None:
-        """Delete the Leases of replicas that have ended, if this is the first of all members by name."""
+    async def _clean_up(self) -> None:
+        """Release the Leases that have expired; later delete them, if this is the first of all members by name."""
         expired, now = self.membership.expired, asyncio.get_running_loop().time()
+        for lease in [lease for lease in expired if lease not in self._ended]:
+            if not expired[lease].is_released:
+                await self._leases.release_for(expired[lease])
         self._ended = {lease: self._ended.get(lease, now) for lease in expired}
         if any(lease < self._lease for lease in self.membership.peers):
             return
@@ -421,6 +436,7 @@ class ShardMember:
             renewal="",
             lease_seconds=self._options.lease_duration.total_seconds(),
             acknowledged=self.membership.acknowledged,
+            kept=self.membership.held if self.membership.is_leaving else None,
             load=self._load(),
         )
 
