@@ -92,6 +92,7 @@ class Replica:
     shard: ControllerShard | None = None
     queue: Queue | None = None
     running: dict[Request, None] = field(default_factory=dict)
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
     is_dead: bool = False
     runs: int = 0
     refused: int = 0
@@ -134,8 +135,14 @@ class Replica:
     async def _live(self) -> None:
         while not self.is_dead:
             client = Client(self.connection, random=self.random)
+            self.ending = asyncio.Event()
             member = ShardMember(
-                client, self.options, namespace="default", identity=self._identity(), random=self.random
+                client,
+                self.options,
+                namespace="default",
+                identity=self._identity(),
+                random=self.random,
+                ending=self.ending,
             )
             queue = Queue("keys")
             shard = ControllerShard("keys", queue, ShardBy.UID, None, member)
@@ -172,7 +179,7 @@ class Replica:
         if self.queue is not None and self.member is not None and self.shard is not None:
             queue, shard, member = self.queue, self.shard, self.member
             queue.close()
-            shard.leave()
+            self.ending.set()
             with suppress(TimeoutError):
                 async with asyncio.timeout(30):
                     while shard.busy:

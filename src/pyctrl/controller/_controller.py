@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from pyctrl.controller._reads.subscriptions import Subscriptions
 from pyctrl.controller._reconcile_handler import ReconcileHandler
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._request import Request
+from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.runner import SourceRunners, describe_problems
 from pyctrl.controller._sources.source import Source
 from pyctrl.controller._sources.sync import SyncWaiter
@@ -35,6 +37,8 @@ from pyctrl.rbac import Permission
 
 if TYPE_CHECKING:
     from pyctrl.controller._fingerprints.fingerprints import ControllerFingerprints, FingerprintKeeping
+    from pyctrl.controller._sharding.controller_shard import ControllerShard, ShardAssignment
+    from pyctrl.controller._sharding.shard_key import ShardKey
     from pyctrl.controller._statistics import ControllerStatistics
 
 __all__ = ["Controller"]
@@ -56,6 +60,8 @@ class Controller:
 
     #: Its fingerprints; None if none are kept.
     fingerprints: ControllerFingerprints | None = None
+    #: Its share of the requests, if replicas divide them; None if it reconciles all.
+    shard: ControllerShard | None = None
 
     def __init__(
         self,
@@ -114,8 +120,23 @@ class Controller:
 
     @property
     def only_leader(self) -> bool:
-        """Whether it runs on the leader only."""
-        return self._options.only_leader
+        """Whether it runs on the leader only. With a `shard` every replica reconciles its share."""
+        return self.shard is None and self._options.only_leader is not False
+
+    @property
+    def is_shareable(self) -> bool:
+        """Whether replicas may divide its requests, because its option ``only_leader`` is not set."""
+        return self._options.only_leader is None
+
+    def share(self, assignment: ShardAssignment, key: ShardKey) -> None:
+        """Reconcile only the requests whose shard this replica has; called by its manager before it runs."""
+        from pyctrl.controller._sharding.controller_shard import ControllerShard  # here: off by default
+
+        own = (source for source in self.sources if isinstance(source, KindSource) and source.is_reconciled)
+        shard = self.shard = ControllerShard(self.name, self.queue, key, next(own, None), assignment)
+        self._sink = ClusterQueue(self.cluster, shard) if self.cluster else shard
+        self._workers.handle = partial(shard.handle, handle=self._reconcile_handler.handle)
+        assignment.adopt(shard)
 
     @property
     def workers(self) -> int:

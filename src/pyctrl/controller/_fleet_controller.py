@@ -9,14 +9,19 @@ from contextlib import suppress
 from contextvars import Context, copy_context
 from datetime import timedelta
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pyctrl._log import log_context
 from pyctrl._metrics import MetricFamily
 from pyctrl._tasks import end
 from pyctrl.controller._controller import Controller
 from pyctrl.controller._managed_cluster import ManagedCluster
+from pyctrl.controller._sharding.shard_key import ShardBy, ShardKey
 from pyctrl.controller._state import ControllerState
 from pyctrl.rbac import Permission
+
+if TYPE_CHECKING:
+    from pyctrl.controller._sharding.controller_shard import ShardAssignment
 
 __all__ = ["FleetController"]
 
@@ -43,6 +48,10 @@ class FleetController:
         self.rbac: tuple[Permission, ...] = prototype.rbac
         #: Whether it runs on the leader only.
         self.only_leader: bool = prototype.only_leader
+        #: Whether replicas may divide its requests.
+        self.is_shareable: bool = prototype.is_shareable
+        self._assignment: ShardAssignment | None = None
+        self._key: ShardKey = ShardBy.UID
         self._controllers: dict[str, Controller] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -59,17 +68,32 @@ class FleetController:
         for controller in self._controllers.values():
             yield from controller.collect_metrics()
 
+    def share(self, assignment: ShardAssignment, key: ShardKey) -> None:
+        """Reconcile only the requests whose shard this replica has; called by its manager before it runs."""
+        self._assignment, self._key, self.only_leader = assignment, key, False
+        for controller in self._controllers.values():
+            controller.share(assignment, key)
+
     # --- the clusters of the fleet ---
 
     def engage(self, cluster: ManagedCluster) -> None:
         """Make the controller of a cluster, whose informers start at once, and run it if this controller runs."""
         controller = self._controllers[cluster.client.cluster] = self._make(cluster)
+        if self._assignment is not None:
+            controller.share(self._assignment, self._key)
         self._start(controller)
 
     async def disengage(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
         """Stop the controller of a cluster: gracefully within ``patience``, then at once."""
         controller = self._controllers.pop(cluster.client.cluster, None)
-        task = self._tasks.get(cluster.client.cluster)
+        try:
+            await self._stop(controller, cluster.client.cluster, patience)
+        finally:
+            if controller is not None and controller.shard is not None and self._assignment is not None:
+                self._assignment.release(controller.shard)
+
+    async def _stop(self, controller: Controller | None, cluster: str, patience: timedelta | None) -> None:
+        task = self._tasks.get(cluster)
         if controller is None or task is None:
             return
         if controller.state is not ControllerState.STOPPED:  # else it failed, and waits to be run again

@@ -23,7 +23,8 @@ class Workers:
     def __init__(self, name: str, queue: Queue, handle: Callable[[WorkItem], Awaitable[None]], *, count: int) -> None:
         self._name = name
         self._queue = queue
-        self._handle = handle
+        #: Handles an item; set before the workers start.
+        self.handle: Callable[[WorkItem], Awaitable[None]] = handle
         self._count = count
         self._number = 0
         self._group: asyncio.TaskGroup | None = None
@@ -79,7 +80,7 @@ class Workers:
                 async with self._queue.take() as item:
                     self._idle.pop(task, None)
                     self._busy[task] = None
-                    await self._handle(item)
+                    await self.handle(item)
                 self._busy.pop(task, None)
                 if len(self._idle) + len(self._busy) < self._count:
                     self._idle[task] = None

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Self
 
 from pyctrl._metrics import Collector, MetricFamily
 from pyctrl._tasks import unwrapped
-from pyctrl.api import Key, KindLike, Scheme
+from pyctrl.api import KindLike, Scheme
 from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
 from pyctrl.client import Client, Config
 from pyctrl.controller import Controller, KindSource, OnSyncFailure
 from pyctrl.errors import ManagerError
 from pyctrl.manager._clusters.connected_cluster import CacheRunnable, CacheScope, Clusters, ConnectedCluster
 from pyctrl.manager._clusters.registry import ClusterRegistry
-from pyctrl.manager._manager_metrics import Certified, certificate_metrics, leader_election_metrics, manager_metrics
+from pyctrl.manager._manager_metrics import Certified, certificate_metrics, manager_metrics
 from pyctrl.manager._permissions.preflight import Preflight
+from pyctrl.manager._replication import Replication
 from pyctrl.manager._runnables.lifecycle import Lifecycle
 from pyctrl.manager._runnables.runnable import GroupRunnable, RunnableHandle, RunnableLike, runs_on_every_replica
 from pyctrl.manager._runnables.runnable_group import Group
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from pyctrl.manager._fingerprints.store import Fingerprints
     from pyctrl.manager._runnables.restart import Restart
     from pyctrl.manager._servers.metrics import Metrics
+    from pyctrl.manager._sharding.options import Sharding
+    from pyctrl.manager._sharding.shard_member import ShardMember
 
 __all__ = ["Manager"]
 
@@ -72,6 +75,7 @@ class Manager:
         outside: Outside = Outside.RAISE,
         scheme: Scheme | None = None,
         leader_election: LeaderElection | None = None,
+        sharding: Sharding | None = None,
         fingerprints: Fingerprints | None = None,
         grace_period: timedelta | None = timedelta(seconds=30),
         cache_sync_timeout: timedelta = timedelta(minutes=2),
@@ -98,6 +102,8 @@ class Manager:
             scheme: Python classes by group, version and kind.
             leader_election: lets one of several replicas run the elected runnables. None: this replica runs them at
                 once, without a Lease and without permissions for one, which suits tests, laptops and one-off runs.
+            sharding: divides the requests of controllers among replicas that run at the same time. A controller or
+                runnable with ``only_leader=True`` runs on one of them, by leader election; None: no sharding.
             fingerprints: keeps which requests have converged, so that the next start runs only the others.
             grace_period: the time that stopping may take; None: no limit.
             cache_sync_timeout: how long to wait for the first lists, unless they fail earlier. A controller whose list
@@ -114,7 +120,8 @@ class Manager:
             random: the source of jitter and reconcile ids. A seeded one makes runs repeatable.
 
         Raises:
-            ManagerError: not exactly one of config and client was given, or the Lease has no namespace.
+            ManagerError: not exactly one of config and client was given, a Lease has no namespace, or fingerprints
+                are kept with sharding.
         """
         if (client is not None) if cache is not None else (config is None) == (client is None):
             raise ManagerError(
@@ -133,8 +140,8 @@ class Manager:
         self._registry = ClusterRegistry(
             self._lifecycle, random=self.random, preflight=preflight, grace_period=grace_period, run=self.add
         )
-        self._leader_election = leader_election
-        self._elector: LeaderElector | None = None
+        self._replication = Replication(leader_election, sharding, self._lifecycle, self.random)
+        self._replication.check(knows_namespace=config is not None)
         self._given_fingerprints = fingerprints
         self._keeper: FingerprintKeeper | None = None
         #: The health checks; also without a health server.
@@ -142,7 +149,7 @@ class Manager:
         #: Logs calls that block the event loop while `run` runs; None without ``blocked_loop_warning``.
         self.loop_watchdog: LoopWatchdog | None = None
         if blocked_loop_warning is not None:
-            self.loop_watchdog = LoopWatchdog(blocked_loop_warning, lease=self._lease)
+            self.loop_watchdog = LoopWatchdog(blocked_loop_warning, lease=lambda: self._replication.held_lease)
         address = BindAddress.parse(health_bind_address, "health_bind_address")
         #: The server for probes; None without ``health_bind_address``.
         self.health_server: HttpServer | None = self.health.server(address) if address is not None else None
@@ -151,10 +158,6 @@ class Manager:
         self.metrics: Metrics | None = None
         if address is not None:
             self.metrics = self._make_metrics(address, metrics_certificates)
-        if leader_election is not None and leader_election.namespace is None and config is None:
-            raise ManagerError(
-                "a manager with client=... does not know its own namespace: set LeaderElection(namespace=...)"
-            )
 
     async def __aenter__(self) -> Self:
         live = self._given_client
@@ -174,8 +177,8 @@ class Manager:
         self.add(cache, group=Group.CACHES)
         if home.permissions is not None:
             self.add(home.permissions, group=Group.CACHES)
-        if self._leader_election is not None:
-            self._elect(live, home.events, self._leader_election)
+        if self._replication.is_needed:
+            self._replication.connect(live, home.events, own)
         if self._given_fingerprints is not None:
             self.use_fingerprints(self._given_fingerprints)
         return self
@@ -189,8 +192,10 @@ class Manager:
 
         if self._keeper is not None:
             raise ManagerError("the manager keeps fingerprints already; give it one store")
+        if self.shard_member is not None:
+            raise ManagerError("fingerprints are kept by one replica; leave out either fingerprints or sharding")
         store.connect(self.live_client, self._own_namespace)
-        self._keeper = FingerprintKeeper(store, self.config, self.cache, lambda: self._elector)
+        self._keeper = FingerprintKeeper(store, self.config, self.cache, lambda: self.elector)
         self._keeper.adopt(*self.controllers)
         self.add(self._keeper, group=Group.ELECTED)
 
@@ -198,21 +203,6 @@ class Manager:
         from pyctrl.manager._servers.metrics import Metrics  # here and below: most tests use neither
 
         return Metrics(self.collect_metrics, address, certificates=certificates, client=lambda: self.live_client)
-
-    def _elect(self, client: Client, events: EventWriter, options: LeaderElection) -> None:
-        from pyctrl.manager._election.leader_elector import LeaderElector, make_identity
-        from pyctrl.manager._election.options import OnLoss
-
-        self._elector = LeaderElector(
-            client,
-            options,
-            self._lifecycle,
-            key=Key(options.namespace or self._own_namespace, options.name),
-            identity=options.identity or make_identity(events.host, self.random),
-            random=self.random,
-            recorder=events.recorder(options.name),
-        )
-        self._lifecycle.elect(self._elector, self._elector, restarts=options.on_loss is OnLoss.CONTEND)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -250,7 +240,12 @@ class Manager:
     @property
     def elector(self) -> LeaderElector | None:
         """This replica's leader elector, with its `statistics`; None without leader election."""
-        return self._elector
+        return self._replication.elector
+
+    @property
+    def shard_member(self) -> ShardMember | None:
+        """This replica's member of the ring, with its `statistics`; None without sharding."""
+        return self._replication.member
 
     @property
     def started(self) -> asyncio.Event:
@@ -304,6 +299,7 @@ class Manager:
         Raises:
             ManagerError: the manager is stopping, or the object is not a runnable.
         """
+        self._replication.share(runnable)
         self._lifecycle.add(runnable, group or _group_of(runnable), restart=restart)
         if isinstance(runnable, Controller):
             runnable.on_sync_failure = self._on_sync_failure
@@ -414,8 +410,7 @@ class Manager:
         lives = [(member.name, member.restarts.count) for member in self._lifecycle.members if member.restarts]
         yield from manager_metrics(readiness(self), self.health.heartbeat, lives, self.loop_watchdog)
         yield from self._home.collect_metrics()
-        if self._leader_election is not None and self._elector is not None:
-            yield from leader_election_metrics(self._leader_election.name, self._elector.statistics())
+        yield from self._replication.collect_metrics()
         runnables = [member.runnable for member in self._lifecycle.members]
         for runnable in runnables:
             if isinstance(runnable, Collector):
@@ -439,9 +434,6 @@ class Manager:
         where = self.fleets[cluster].blueprint if cluster in self.fleets else self.clusters[cluster]
         needed = [permission for member in self._lifecycle.members for permission in member.rbac]
         return where.resolve(needed, own_namespace)
-
-    def _lease(self) -> tuple[str, float] | None:
-        return self._elector.held_lease if self._elector is not None else None
 
     @property
     def _own_namespace(self) -> str:

@@ -48,11 +48,14 @@ class ShardAssignment(Protocol):
         """Return the gate for the writes of a run that begins now."""
         ...
 
+    def adopt(self, shard: ControllerShard) -> None:
+        """Divide the requests of a controller; before it runs."""
+
+    def release(self, shard: ControllerShard) -> None:
+        """Forget a controller that has ended."""
+
     def finished(self) -> None:
         """Note that a run has ended, which the replica may wait for before it yields a slot."""
-
-    def leave(self) -> None:
-        """Begin to leave: the controllers are asked to stop."""
 
 
 @dataclass(slots=True, eq=False)
@@ -236,10 +239,6 @@ class ControllerShard:
             run.item.is_moved = True
             run.limit.reschedule(asyncio.get_running_loop().time())
         return len(moved)
-
-    def leave(self) -> None:
-        """Begin to leave: the controller accepts no more requests."""
-        self._assignment.leave()
 
     # --- as a worker's handler ---
 

@@ -83,6 +83,11 @@ class Lifecycle:
         self._gate = gate
 
     @property
+    def ending(self) -> asyncio.Event:
+        """Set once it has been asked to stop, or a runnable has failed."""
+        return self._ending
+
+    @property
     def is_stopping(self) -> bool:
         """Whether it has been asked to stop, or a runnable has failed."""
         return self._ending.is_set()

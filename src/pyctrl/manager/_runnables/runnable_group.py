@@ -30,6 +30,8 @@ class Group(StrEnum):
     WEBHOOKS = "webhooks"
     #: Caches; ready when every kind known so far has been listed.
     CACHES = "caches"
+    #: Membership of the ring, if replicas divide the requests of controllers; it ends after them.
+    SHARDING = "sharding"
     #: Runnables of every replica, leader or not.
     OTHERS = "others"
     #: Leader election; ready when this replica leads.
@@ -43,6 +45,7 @@ _STOP_MESSAGES = {
     Group.SERVERS: "Stopping and waiting for HTTP servers",
     Group.WEBHOOKS: "Stopping and waiting for webhooks",
     Group.CACHES: "Stopping and waiting for caches",
+    Group.SHARDING: "Stopping and waiting for sharding",
     Group.OTHERS: "Stopping and waiting for non leader election runnables",
     Group.ELECTION: "Stopping and waiting for leader election",
     Group.ELECTED: "Stopping and waiting for leader election runnables",

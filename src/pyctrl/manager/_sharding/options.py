@@ -9,9 +9,9 @@ from datetime import timedelta
 
 from pyctrl.controller import ShardBy, ShardKey
 from pyctrl.errors import ManagerError
-from pyctrl.manager._election.options import LeaderElection
+from pyctrl.manager._election.options import LeaderElection, OnLoss
 
-__all__ = ["Sharding"]
+__all__ = ["Sharding", "election_of"]
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _MAX_NAME = 63  # it is the value of a label
@@ -85,3 +85,20 @@ class Sharding:
             retry_period=self.retry_period,
             identity=self.identity,
         )
+
+
+def election_of(sharding: Sharding) -> LeaderElection:
+    """Return how the replicas of a ring elect the one that runs what must run once.
+
+    A replica that loses the Lease keeps its shards, so it contends again.
+    """
+    return LeaderElection(
+        name=sharding.name,
+        namespace=sharding.namespace,
+        lease_duration=sharding.lease_duration,
+        renew_deadline=sharding.renew_deadline,
+        retry_period=sharding.retry_period,
+        release_on_stop=sharding.release_on_stop,
+        on_loss=OnLoss.CONTEND,
+        labels=sharding.labels,
+    )

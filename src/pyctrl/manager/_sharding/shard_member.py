@@ -46,6 +46,8 @@ class ShardingStatistics:
     has_joined: bool
     slots: int
     all_slots: int
+    #: Requests of its controllers that are ready or running.
+    requests: int
     #: The slots of its fair share, by weight.
     fair_slots: float
     #: Slots taken and given up since the start.
@@ -90,11 +92,22 @@ class ShardMember:
         namespace: that of the Leases.
         identity: the name of this replica.
         random: the source of jitter and of terms.
+        ending: set once the manager stops, before its controllers have ended.
     """
 
     name = "sharding"
 
-    def __init__(self, client: Client, options: Sharding, *, namespace: str, identity: str, random: Random) -> None:
+    def __init__(
+        self,
+        client: Client,
+        options: Sharding,
+        *,
+        namespace: str,
+        identity: str,
+        random: Random,
+        ending: asyncio.Event | None = None,
+    ) -> None:
+        self._ending = ending or asyncio.Event()
         self.identity: str = identity
         self._options = options
         self._times = options.times()
@@ -136,6 +149,7 @@ class ShardMember:
             has_joined=membership.has_joined,
             slots=self._taken.bit_count(),
             all_slots=SLOTS,
+            requests=sum(shard.requests for shard in self._shards),
             fair_slots=SLOTS * self._options.weight / weights,
             taken=self._taken_count,
             yielded=self._yielded_count,
@@ -150,6 +164,10 @@ class ShardMember:
     def adopt(self, shard: ControllerShard) -> None:
         """Divide the requests of a controller; before it runs."""
         self._shards.append(shard)
+
+    def release(self, shard: ControllerShard) -> None:
+        """Forget a controller that has ended."""
+        self._shards.remove(shard)
 
     def has(self, slot: int) -> bool:
         """Return whether this replica takes the requests of a slot, as far as it has noticed."""
@@ -179,11 +197,6 @@ class ShardMember:
         if self._deadlines or self._overdue is not None or self.membership.is_leaving:
             self._has_news.set()
 
-    def leave(self) -> None:
-        """Begin to leave, before the controllers have ended: others take each slot once nothing runs in it here."""
-        self.membership.is_leaving = True
-        self._has_news.set()
-
     # --- run ---
 
     def ask_to_stop(self) -> None:
@@ -200,11 +213,19 @@ class ShardMember:
         try:
             with unwrapped():
                 async with asyncio.TaskGroup() as self._group:
+                    leaving = self._group.create_task(self._leave_in_time(), name=f"{self.name}/leave")
                     while await self._join():
                         await self._serve()
+                    leaving.cancel()
         finally:
             self._group = None
             await self._leave()
+
+    async def _leave_in_time(self) -> None:
+        """Leave before the controllers have ended, once they must: others take each slot when nothing runs in it."""
+        await self._ending.wait()
+        self.membership.is_leaving = True
+        self._has_news.set()
 
     async def _join(self) -> bool:
         """Begin a term and list all others; return False when asked to stop before."""
