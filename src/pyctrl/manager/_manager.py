@@ -480,7 +480,7 @@ class Manager:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self.run(handle_signals=False), name="manager")
                 try:
-                    await self.elected.wait()
+                    await (self.elected if self.shard_member is None else self.started).wait()
                     yield self
                 finally:
                     self.ask_to_stop()

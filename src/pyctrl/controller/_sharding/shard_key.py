@@ -10,6 +10,7 @@ from enum import Enum
 from hashlib import blake2b
 from typing import TypeAlias
 
+from pyctrl.api import hash_field
 from pyctrl.cache import Record
 
 __all__ = ["SLOTS", "ShardBy", "ShardKey", "all_slots", "by_label", "slot_of_text", "slot_of_uid", "slots_in"]
@@ -51,7 +52,7 @@ def by_label(name: str) -> Callable[[Record], str]:
 
 def slot_of_uid(uid: str) -> int:
     """Return the slot of a uid: the first bits of its FNV-1a hash, which KEP-5866's ``shardRange`` compares."""
-    return _fnv(uid) >> _SHIFT
+    return hash_field(uid) >> _SHIFT
 
 
 def slot_of_text(text: str) -> int:
@@ -71,9 +72,3 @@ def slots_in(slots: int) -> Iterable[int]:
         yield lowest.bit_length() - 1
         slots ^= lowest
 
-
-def _fnv(text: str) -> int:
-    value = 0xCBF29CE484222325
-    for byte in text.encode():
-        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-    return value
