@@ -14,7 +14,8 @@ from datetime import timedelta
 from random import Random
 
 from pyctrl.api import ObjectMeta
-from pyctrl.client import Client
+from pyctrl.client import Client, HttpRequest
+from pyctrl.client._transport.leader_gate import check_gates
 from pyctrl.controller import SLOTS, ControllerShard, Queue, Request, ShardBy, WorkItem
 from pyctrl.controller._workers import Workers
 from pyctrl.errors import LeadershipLost, NotLeading, PyctrlError
@@ -28,7 +29,7 @@ from pyctrl.simulation._network import NetworkLink
 from tests.simulation._lease_server import Connection, LeaseServer
 from tests.simulation._trace import HistoryFailed, Trace
 
-KEYS = [Request("default", f"key-{number}") for number in range(24)]
+KEYS = [Request("default", f"key-{number}") for number in range(12)]
 TIMES = ((15, 10, 2), (15, 10, 2), (6, 4, 1), (30, 12, 5), (3, 2, 1))
 HANDOVERS = (0, 1, 5, 10)
 TICK = 0.25  # seconds between two checks
@@ -120,7 +121,7 @@ class Replica:
             return [
                 run.item.request
                 for run in runs
-                if isinstance(run.gate._term, str) and member.may_write(run.slot, run.gate._term)  # type: ignore[attr-defined]
+                if isinstance(run.gate._term, str) and member.slots.may_write(run.slot, run.gate._term)  # type: ignore[attr-defined]
             ]
 
         return context_of(self.name).run(allowed)
@@ -130,7 +131,14 @@ class Replica:
         if self.is_dead or self.member is None or simulation_loop().is_frozen(self.name):
             return 0
         moment = context_of(self.name).run(current_moment)
-        return self.member._taken & self.member.membership.taken(moment)
+        return self.member.slots.taken & self.member.membership.taken(moment)
+
+    @property
+    def is_available(self) -> bool:
+        """Return whether it is a member that stays."""
+        if self.is_dead or self.member is None or self.ending.is_set():
+            return False
+        return self.member.membership.has_joined
 
     async def _live(self) -> None:
         while not self.is_dead:
@@ -145,8 +153,8 @@ class Replica:
                 ending=self.ending,
             )
             queue = Queue("keys")
-            shard = ControllerShard("keys", queue, ShardBy.UID, None, member)
-            member.adopt(shard)
+            shard = ControllerShard("keys", queue, ShardBy.UID, None, member.slots)
+            member.slots.adopt(shard)
             self.member, self.shard, self.queue = member, shard, queue
             with suppress(LeadershipLost):
                 await self._run(member, shard, queue, client)
@@ -193,7 +201,7 @@ class Replica:
         while True:
             for key in KEYS:
                 shard.add(key)
-            await asyncio.sleep(self.random.uniform(1.0, 4.0))
+            await asyncio.sleep(self.random.uniform(1.0, 5.0))
 
     async def _reconcile(self, client: Client, item: WorkItem) -> None:
         self.running[item.request] = None
@@ -214,6 +222,10 @@ class Replica:
     async def _write(self, client: Client, request: Request) -> None:
         obj = ConfigMap(metadata=ObjectMeta(name=request.name, namespace="default"), data={"who": self.name})
         try:
+            if self.random.random() < 0.8:  # most writes only pass the gates: a request takes a hundred times as long
+                check_gates(HttpRequest(method="POST", path="/configmaps"))
+                self.connection.acts.append(asyncio.get_running_loop().time())
+                return
             async with asyncio.timeout(REQUEST_SECONDS):
                 await client.create(obj)
         except NotLeading:
@@ -295,6 +307,8 @@ class RingHistory:
         taken = 0
         for replica in self._replicas:
             taken |= replica.takes()
+        if not any(replica.is_available for replica in self._replicas):
+            self._gap_since.clear()  # there is nobody who could take them
         for slot in range(0, SLOTS, 16):
             if taken >> slot & 1:
                 self._gap_since.pop(slot, None)
@@ -415,12 +429,12 @@ class RingHistory:
         assert acted > len(KEYS) / 2, f"hardly any key is worked on: {acted}"
 
     def _is_divided(self) -> bool:
-        """Return whether each slot has exactly one replica."""
+        """Return whether each slot has exactly one replica, and each replica has slots."""
         union, total = 0, 0
         for replica in self._replicas:
             union |= replica.takes()
             total += replica.takes().bit_count()
-        return union.bit_count() == SLOTS == total
+        return union.bit_count() == SLOTS == total and all(replica.takes() for replica in self._replicas)
 
     async def _move(self) -> None:
         """One replica joins, and one leaves: only their slots move, and no more than their share."""

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from pyctrl.manager._runnables.restart import Restart, RestartPolicy
     from pyctrl.manager._servers.metrics import Metrics
     from pyctrl.manager._sharding.options import Sharding
-    from pyctrl.manager._sharding.shard_member import ShardingStatistics, ShardMember
+    from pyctrl.manager._sharding.shard_member import ShardMember
+    from pyctrl.manager._sharding.statistics import ShardingStatistics
 
 __all__ = [
     "AccessReview",
@@ -117,7 +118,7 @@ _FILES = {
     "OnLoss": "_election.options",
     "ShardMember": "_sharding.shard_member",
     "Sharding": "_sharding.options",
-    "ShardingStatistics": "_sharding.shard_member",
+    "ShardingStatistics": "_sharding.statistics",
     "Restart": "_runnables.restart",
     "RestartPolicy": "_runnables.restart",
     "AccessReview": "_permissions.access_review",

@@ -100,7 +100,7 @@ class Replication:
         if self.member is None or self._sharding is None:
             return
         if isinstance(runnable, Controller | FleetController) and runnable.is_shareable:
-            runnable.share(self.member, self._sharding.key)
+            runnable.share(self.member.slots, self._sharding.key)
 
     @property
     def held_lease(self) -> tuple[str, float] | None:

@@ -7,6 +7,7 @@ objects in that slot, as after a start.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -26,6 +27,8 @@ from pyctrl.controller._workqueue.work_item import WorkItem
 from pyctrl.errors import CacheError
 
 __all__ = ["ControllerShard", "ShardAssignment", "ShardRun"]
+
+log = logging.getLogger("pyctrl.controller")
 
 SHARD_TAKEN = TriggerCause("shard taken")
 
@@ -98,6 +101,7 @@ class ControllerShard:
     ) -> None:
         self.name = name
         self._queue, self._key, self._source, self._assignment = queue, key, source, assignment
+        self._has_failed = False
         self._runs: dict[ShardRun, None] = {}
         self._absent: dict[Request, _Absent] = {}
         self._deleted: dict[Request, tuple[int, float]] = {}  # slots of deleted objects, and until when
@@ -126,7 +130,14 @@ class ControllerShard:
             return slot_of_text(record.namespace)
         if self._key is ShardBy.CLUSTER:
             return slot_of_text(self._source.cluster if self._source is not None else "")
-        return slot_of_text(self._key(record) or str(record.key))
+        try:
+            text = self._key(record)
+        except Exception:
+            if not self._has_failed:
+                self._has_failed = True
+                log.exception("The shard key failed, namespace and name are used instead", extra={"object": record.key})
+            text = ""
+        return slot_of_text(text or str(record.key))
 
     def _find(self, key: Key) -> Record | None:
         if self._source is None:

@@ -71,4 +71,3 @@ def slots_in(slots: int) -> Iterable[int]:
         lowest = slots & -slots
         yield lowest.bit_length() - 1
         slots ^= lowest
-

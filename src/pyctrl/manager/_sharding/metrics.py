@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyctrl._metrics import MetricFamily, counter, gauge
-from pyctrl.manager._sharding.shard_member import ShardingStatistics
+from pyctrl.manager._sharding.statistics import ShardingStatistics
 
 __all__ = ["sharding_metrics"]
 
@@ -24,7 +24,5 @@ def sharding_metrics(ring: str, sharding: ShardingStatistics) -> Iterable[Metric
     yield counter("pyctrl_shard_slots_yielded_total", "Slots that it has given up", (labels, sharding.yielded))
     yield counter("pyctrl_shard_terms_total", "Times this replica has joined", (labels, sharding.terms))
     yield counter("pyctrl_shard_losses_total", "Times its Lease was not renewed in time", (labels, sharding.losses))
-    yield counter(
-        "pyctrl_shard_cancelled_total", "Reconciles cancelled to move", (labels, sharding.cancelled)
-    )
+    yield counter("pyctrl_shard_cancelled_total", "Reconciles cancelled to move", (labels, sharding.cancelled))
     yield counter("pyctrl_shard_failures_total", "Failed requests for Leases", (labels, sharding.failures))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from random import Random
@@ -41,7 +41,7 @@ class Recorder(Reconciler[ConfigMap]):
     def __init__(self) -> None:
         self.seen: list[str] = []
         self.found: dict[str, bool] = {}
-        self.work: Callable[[Request], Any] | None = None
+        self.work: Callable[[Request], Awaitable[Result | None]] | None = None
         self.refused: list[str] = []
 
     async def reconcile(self, request: Request) -> Result | None:
