@@ -29,7 +29,7 @@ def seeds() -> list[range]:
 @pytest.mark.real_time  # each history has a virtual time of its own
 @pytest.mark.parametrize("batch", seeds(), ids=lambda batch: f"{batch.start}-{batch.stop - 1}")
 def test_no_key_has_two_replicas_and_each_has_one_in_the_end(batch: range) -> None:
-    """Under cuts, delays, losses, pauses, crashes, joins and stops no key has two replicas; gaps stay in their bound."""
+    """Under cuts, delays, losses, pauses, crashes, joins and stops no key has two replicas; gaps are short."""
     outcomes = [live(seed) for seed in batch]
     assert max(outcome.longest_gap for outcome in outcomes) <= 1
     if len(batch) == BATCH:

@@ -273,5 +273,5 @@ class ControllerShard:
             write_gates.reset(gates)
             del self._runs[run]
             if not self._assignment.has(slot):
-                item.give_up()  # neither retries nor timers: its new replica begins anew
+                item.give_up()  # without retries and timers: its new replica runs it at once
             self._assignment.finished()

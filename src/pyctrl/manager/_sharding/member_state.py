@@ -142,12 +142,12 @@ def _number(text: str | None) -> float:
 def _slots(text: str | None) -> int | None:
     try:
         return int(text, 16) if text else None
-    except ValueError:  # somebody has edited it: it may work on all of them
+    except ValueError:  # it was edited by hand: the replica may work on all of them
         return None
 
 
 def _load(text: str) -> MemberLoad:
     try:
         return msgspec.json.decode(text, type=MemberLoad) if text else MemberLoad()
-    except msgspec.MsgspecError:  # somebody has edited it
+    except msgspec.MsgspecError:  # it was edited by hand
         return MemberLoad()

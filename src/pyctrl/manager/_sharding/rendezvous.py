@@ -1,7 +1,7 @@
 """Rendezvous hashing: which of several members wins a slot.
 
 Keys are hashed into slots. For each slot every member has a score that depends on nothing but itself, and the member
-with the highest score wins. So any two members agree which of them comes first, whoever else they know, and a member
+with the highest score wins. So any two members agree which of them comes first, whatever others they know, and a member
 that joins or leaves moves only slots that it wins (Thaler and Ravishankar, "A Name-Based Mapping Scheme for
 Rendezvous", 1996). A set of slots is an int whose bits are the slots.
 """

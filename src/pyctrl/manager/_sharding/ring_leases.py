@@ -75,7 +75,7 @@ class RingLeases:
         async with asyncio.timeout(at_most):
             try:
                 return await self._write(state)
-            except Conflict:  # somebody has edited it
+            except Conflict:  # another client has changed it
                 known, self._own = self._own, await self._client.find(Lease, self.key)
                 if self._own is None or known is None or self._own.metadata.uid != known.metadata.uid:
                     raise LeaseGone(f"the lease {self.key} was deleted") from None
