@@ -15,11 +15,11 @@ from pyctrl.manager._sharding.member_state import MemberState
 from pyctrl.manager._sharding.options import Sharding
 from pyctrl.manager._sharding.rendezvous import Member, wins
 
-__all__ = ["Membership", "Peer"]
+__all__ = ["Membership", "RingPeer"]
 
 
 @dataclass(slots=True)
-class Peer:
+class RingPeer:
     """Another replica that may work."""
 
     state: MemberState
@@ -56,7 +56,7 @@ class Membership:
         #: When the last successful renewal of this term was sent.
         self.renewed_at: Moment | None = None
         #: The other replicas that may work, by the name of their Lease.
-        self.peers: dict[str, Peer] = {}
+        self.peers: dict[str, RingPeer] = {}
         #: The slots whose requests may run and write: those that it takes, and those that it has yet to yield.
         self.held: int = 0
         #: Whether it takes no more slots, and yields each once nothing runs in it.
@@ -122,7 +122,7 @@ class Membership:
         return frozenset(each.member.term for each in peers if not busy & ~self._won_against(self.me, each))
 
     @staticmethod
-    def _won_against(me: Member, peer: Peer) -> int:
+    def _won_against(me: Member, peer: RingPeer) -> int:
         """Return the slots in which a replica comes before another; one that leaves has only those that it names."""
         return wins(me, peer.member) if peer.state.kept is None else all_slots() & ~peer.state.kept
 
@@ -191,13 +191,13 @@ class Membership:
             expired = self._expired.get(lease)
             if expired is None or not expired.is_same_renewal(state):
                 self._expired.pop(lease, None)
-                self.peers[lease] = Peer(state, received + state.lease_seconds)
+                self.peers[lease] = RingPeer(state, received + state.lease_seconds)
         elif not peer.state.is_same_renewal(state):
             peer.state, peer.free_at = state, received + max(state.lease_seconds, peer.state.lease_seconds)
         elif sent >= peer.free_at:
             self._forget(lease, state)
 
-    def _miss(self, peer: Peer, sent: float, received: float) -> None:
+    def _miss(self, peer: RingPeer, sent: float, received: float) -> None:
         """A Lease is deleted: its holder, which may have renewed it until then, has a lease duration to notice."""
         if not peer.state.is_deleted:
             peer.state = peer.state.as_deleted()
