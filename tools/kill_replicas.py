@@ -1,0 +1,206 @@
+"""Kill, freeze and restart replicas that divide their work, on a real kube-apiserver, with its audit log as a witness.
+
+    python tools/kill_replicas.py --assets DIRECTORY --minutes 20
+
+Each replica is a process that copies `data.wanted` of ConfigMaps to `data.done`, while a writer changes `wanted`.
+Replicas get SIGKILL, SIGSTOP and SIGCONT, and SIGTERM at random, and start again. In the end each object must be done,
+and each write in the audit log must be that of the replica which had the object at that time (`_ring_audit.py`). Exit
+status 1 if anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+
+from _ring_audit import POLICY, judge
+
+from pyctrl.api import Key, ObjectMeta
+from pyctrl.client import Client, Config, MergePatch
+from pyctrl.controller import Builder, Reconciler, Request
+from pyctrl.errors import PyctrlError
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.manager import Manager, Preflight, Sharding
+from pyctrl.testing._cluster.control_plane import control_plane
+
+NAMESPACE = "default"
+LABEL = "kill-replicas"
+PATIENCE = 90  # seconds until everything is done after the last fault
+
+
+class Copier(Reconciler[ConfigMap]):
+    """Copies `wanted` to `done`, without a resource version: only sharding keeps others from writing it."""
+
+    def __init__(self, name: str, random: Random) -> None:
+        self.name, self._random = name, random
+
+    async def reconcile(self, request: Request) -> None:
+        """Copy, after a while."""
+        found = await self.client.find(ConfigMap, request.key)
+        if found is None or LABEL not in found.metadata.labels or found.data.get("done") == found.data.get("wanted"):
+            return
+        await asyncio.sleep(self._random.choice((0, 0, 0.05, 0.3, 3.0)) * self._random.random())
+        done = {"done": found.data.get("wanted", ""), "by": self.name}
+        await self.client.patch(found, MergePatch({"data": done}))
+
+
+async def replica(kubeconfig: Path, name: str) -> None:
+    """Run one replica until it is told to stop."""
+    config, random = replace(Config.load(kubeconfig=kubeconfig), user_agent=name), Random(name)
+    sharding = Sharding(name="ring", namespace=NAMESPACE, identity=name, handover_timeout=timedelta(seconds=5))
+    async with Manager(config, sharding=sharding, namespaces=[NAMESPACE], preflight=Preflight.OFF) as manager:
+        Builder(manager).reconciles(ConfigMap).options(workers=8).build(Copier(name, random))
+        await manager.run()
+
+
+@dataclass
+class Process:
+    """A replica's process; a new name for each, so that the log tells them apart."""
+
+    name: str
+    running: subprocess.Popen[bytes]
+    is_frozen: bool = False
+
+
+class Ring:
+    """The processes, and what happens to them."""
+
+    def __init__(self, kubeconfig: Path, count: int, random: Random, home: Path) -> None:
+        self._kubeconfig, self._random, self._home = kubeconfig, random, home
+        self.names: list[str] = []
+        self.events: dict[str, int] = {}
+        self.processes = [self._start() for _ in range(count)]
+
+    def _start(self) -> Process:
+        name = f"replica-{len(self.names)}"
+        self.names.append(name)
+        command = [sys.executable, __file__, "--replica", name, "--kubeconfig", str(self._kubeconfig)]
+        with (self._home / f"{name}.log").open("wb") as log:
+            return Process(name, subprocess.Popen(command, stdout=log, stderr=log))
+
+    def step(self) -> None:
+        """Do something to one of them."""
+        process = self._random.choice(self.processes)
+        what = self._random.choice(("kill", "stop", "freeze", "freeze", "thaw"))
+        if what == "freeze" and not process.is_frozen:
+            process.running.send_signal(signal.SIGSTOP)
+            process.is_frozen = True
+        elif what == "thaw" or process.is_frozen:
+            what = "thaw"
+            self._thaw(process)
+        else:
+            process.running.send_signal(signal.SIGKILL if what == "kill" else signal.SIGTERM)
+            self.processes.remove(process)
+            self.processes.append(self._start())
+        self.events[what] = self.events.get(what, 0) + 1
+
+    def _thaw(self, process: Process) -> None:
+        process.running.send_signal(signal.SIGCONT)
+        process.is_frozen = False
+
+    def calm(self) -> None:
+        """End all faults, and start again what has ended by itself."""
+        for process in self.processes:
+            self._thaw(process)
+        self.processes = [each if each.running.poll() is None else self._start() for each in self.processes]
+
+    def stop(self) -> None:
+        """End all processes."""
+        for process in self.processes:
+            self._thaw(process)
+            process.running.terminate()
+        for process in self.processes:
+            process.running.wait(timeout=60)
+
+
+async def load(client: Client, objects: int, random: Random, stopping: asyncio.Event) -> int:
+    """Change what is wanted until told to stop, and return the number of changes."""
+    changes = 0
+    while not stopping.is_set():
+        key = Key(NAMESPACE, f"object-{random.randrange(objects)}")
+        await client.patch(ConfigMap, key, MergePatch({"data": {"wanted": str(changes)}}))
+        changes += 1
+        await asyncio.sleep(0.02)
+    return changes
+
+
+async def undone(client: Client) -> list[str]:
+    """Return the objects that are not done."""
+    found = await client.list(ConfigMap, namespace=NAMESPACE, labels=LABEL)
+    return [each.metadata.name for each in found if each.data.get("done") != each.data.get("wanted")]
+
+
+async def torment(kubeconfig: Path, home: Path, args: argparse.Namespace) -> tuple[Ring, int, list[str]]:
+    """Run the replicas under load and faults; return them, the number of changes, and what is not done in the end."""
+    random, loop = Random(args.seed), asyncio.get_running_loop()
+    async with Client.connect(Config.load(kubeconfig=kubeconfig)) as client:
+        for number in range(args.objects):
+            meta = ObjectMeta(name=f"object-{number}", namespace=NAMESPACE, labels={LABEL: ""})
+            await client.create(ConfigMap(metadata=meta, data={"wanted": "0"}))
+        ring, stopping = Ring(kubeconfig, args.replicas, random, home), asyncio.Event()
+        try:
+            loading = asyncio.create_task(load(client, args.objects, random, stopping))
+            ends = loop.time() + args.minutes * 60
+            while loop.time() < ends and not loading.done():
+                await asyncio.sleep(random.uniform(0.5, 12))
+                ring.step()
+            ring.calm()
+            stopping.set()
+            changes, left = await loading, ["?"]
+            for _ in range(PATIENCE):
+                if not (left := await undone(client)):
+                    break
+                await asyncio.sleep(1)
+            return ring, changes, left
+        finally:
+            await asyncio.to_thread(ring.stop)
+
+
+def main() -> int:
+    """Run, judge, print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--assets", type=Path, help="the directory of etcd and kube-apiserver")
+    parser.add_argument("--minutes", type=float, default=20.0, help="default: %(default)s")
+    parser.add_argument("--replicas", type=int, default=4, help="default: %(default)s")
+    parser.add_argument("--objects", type=int, default=300, help="default: %(default)s")
+    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    parser.add_argument("--replica", help=argparse.SUPPRESS)
+    parser.add_argument("--kubeconfig", type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.replica:
+        asyncio.run(replica(args.kubeconfig, args.replica))
+        return 0
+    if args.assets is None:
+        parser.error("--assets is required: the directory of etcd and kube-apiserver, such as that of setup-envtest")
+    with tempfile.TemporaryDirectory() as directory:
+        home = Path(directory)
+        policy, log = home / "policy.json", home / "audit.log"
+        policy.write_text(json.dumps(POLICY))
+        flags = [f"--audit-policy-file={policy}", f"--audit-log-path={log}", "--audit-log-maxsize=10000"]
+        with control_plane(args.assets, apiserver_flags=flags) as plane:
+            try:
+                ring, changes, left = asyncio.run(torment(plane.kubeconfig, home, args))
+            except PyctrlError as error:
+                print(f"failed: {error}", file=sys.stderr)
+                return 1
+        verdicts = judge(log, ring.names)
+    print(f"{args.minutes:g} minutes, {args.replicas} replicas, {len(ring.names)} processes, faults: {ring.events}")
+    print(f"{changes} changes of {args.objects} objects; {verdicts.writes} writes by replicas, {verdicts.moves} after")
+    print(f"another replica's, {verdicts.leases} writes of Leases; not done in the end: {len(left)}")
+    print(f"writes by a replica that did not have the object: {len(verdicts.wrong)}")
+    for line in verdicts.wrong[:20]:
+        print(f"  {line}")
+    return 1 if left or verdicts.wrong or not verdicts.writes else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
