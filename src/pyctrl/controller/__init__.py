@@ -46,7 +46,7 @@ from pyctrl.controller._reads.views import ReadView
 from pyctrl.controller._reconcile_handler import reconcile_id
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._request import Request, Result
-from pyctrl.controller._sharding.shard_key import SLOTS, ShardBy, ShardKey, all_slots, by_label, slots_in
+from pyctrl.controller._sharding.shard_key import SLOTS, ShardBy, ShardKey, all_slots, by_label, slot_of_text, slots_in
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.source import ChannelSource, Source, TickSource
 from pyctrl.controller._state import ControllerState
@@ -140,6 +140,7 @@ __all__ = [
     "reconcile_id",
     "reporting_undeclared_reads",
     "resource_version_changed",
+    "slot_of_text",
     "slots_in",
     "where",
 ]

@@ -366,7 +366,9 @@ class Manager:
             ManagerError: the name is taken or empty, or the manager is not connected or is stopping.
         """
         _ = self.client  # raises when not connected
-        return self._registry.add_fleet(name, provider, CacheScope.of(namespaces, kinds, outside))
+        fleet = self._registry.add_fleet(name, provider, CacheScope.of(namespaces, kinds, outside))
+        self._replication.share_fleet(fleet)
+        return fleet
 
     @property
     def _home(self) -> ConnectedCluster:

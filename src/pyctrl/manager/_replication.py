@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from pyctrl._metrics import MetricFamily
 from pyctrl.api import Key
 from pyctrl.client import Client, EventWriter
-from pyctrl.controller import Controller, FleetController
+from pyctrl.controller import Controller, FleetController, ShardBy, slot_of_text
 from pyctrl.errors import ManagerError
 from pyctrl.manager._manager_metrics import leader_election_metrics
 from pyctrl.manager._runnables.lifecycle import Lifecycle
 from pyctrl.manager._runnables.runnable_group import Group
 
 if TYPE_CHECKING:
+    from pyctrl.manager._clusters.fleet import Fleet
     from pyctrl.manager._election.leader_elector import LeaderElector
     from pyctrl.manager._election.options import LeaderElection
     from pyctrl.manager._sharding.options import Sharding
@@ -101,6 +102,12 @@ class Replication:
             return
         if isinstance(runnable, Controller | FleetController) and runnable.is_shareable:
             runnable.share(self.member.slots, self._sharding.key)
+
+    def share_fleet(self, fleet: Fleet) -> None:
+        """Connect to the clusters of this replica only, if requests are divided by cluster."""
+        if self.member is not None and self._sharding is not None and self._sharding.key is ShardBy.CLUSTER:
+            slots = self.member.slots
+            slots.on_move(fleet.share(lambda cluster: slots.has(slot_of_text(cluster))))
 
     @property
     def held_lease(self) -> tuple[str, float] | None:

@@ -76,7 +76,9 @@ class Fleet(Clusters):
         self._registry, self._is_taken, self._grace_period = registry, is_taken, grace_period
         self._prepare: list[Callable[[Cache], None]] = []
         self._engaged: list[ClusterAware] = []  # controllers and sources that work in every cluster
-        self._wanted: Mapping[str, Config] = {}
+        self._provided: Mapping[str, Config] = {}
+        self._takes: Callable[[str], bool] = lambda _cluster: True
+        self._wanted: Mapping[str, Config] = {}  # those of the provided that this replica connects to
         self._updates: dict[str, asyncio.Event] = {}  # one for each cluster that is connected, joins or leaves
         self._group: asyncio.TaskGroup | None = None
         self._logged: dict[str, str] = {}
@@ -110,6 +112,11 @@ class Fleet(Clusters):
     def members(self) -> Sequence[RunnableHandle]:
         """The controllers in its clusters."""
         return [member for cluster in self._connected for member in self.members_in(cluster)]
+
+    def share(self, takes: Callable[[str], bool]) -> Callable[[], None]:
+        """Connect only to clusters of this replica; return a function to call when these have changed."""
+        self._takes = takes
+        return self._choose
 
     def _engage(self, aware: ClusterAware, cluster: ConnectedCluster) -> None:
         aware.engage(cluster)
@@ -167,7 +174,8 @@ class Fleet(Clusters):
                 following = self._group.create_task(self._follow(), name=f"{self.name}/provider")
                 await self._asked_to_stop.wait()
                 following.cancel()
-                self._update({})
+                self._takes = lambda _cluster: False
+                self._choose()
 
     def ask_to_stop(self) -> None:
         """Disconnect from all clusters in order; then `run` returns."""
@@ -192,7 +200,12 @@ class Fleet(Clusters):
             pause = min(longest, 2 * pause)
 
     def _update(self, wanted: Mapping[str, Config]) -> None:
-        self._wanted = dict(wanted)
+        self._provided = dict(wanted)
+        self._choose()
+
+    def _choose(self) -> None:
+        """Join and leave clusters, so that this replica is connected to its own."""
+        self._wanted = {name: config for name, config in self._provided.items() if self._takes(name)}
         for update in self._updates.values():
             update.set()
         for name in [name for name in self._wanted if name not in self._updates]:

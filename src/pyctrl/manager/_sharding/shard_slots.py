@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 from pyctrl.client import HttpRequest
@@ -59,6 +59,7 @@ class ShardSlots:
         self._deadlines: dict[int, float] = {}  # when runs in slots that move are cancelled
         self._overdue: float | None = None  # when runs that were cancelled must have ended
         self._announced: int | None = None  # the slots that it keeps while it leaves, as its Lease says
+        self._followers: list[Callable[[], None]] = []
         self._adding: set[asyncio.Task[None]] = set()
 
     # --- for controllers ---
@@ -98,6 +99,10 @@ class ShardSlots:
         """Note that a run has ended, which a slot that moves may have waited for."""
         if self._deadlines or self._overdue is not None or self._membership.is_leaving:
             self.has_news.set()
+
+    def on_move(self, callback: Callable[[], None]) -> None:
+        """Call a function whenever slots have been taken or yielded."""
+        self._followers.append(callback)
 
     # --- for the member ---
 
@@ -172,6 +177,8 @@ class ShardSlots:
                 shard.lose(lost)
             if gained:
                 self._add(shard, gained)
+        for follower in self._followers:
+            follower()
 
     def _add(self, shard: ControllerShard, gained: int) -> None:
         """Add the requests of slots that were taken, a time slice at a time."""
