@@ -241,7 +241,9 @@ class ControllerShard:
 
     def lose(self, slots: int) -> None:
         """Drop the pending requests of slots that this replica may take no longer."""
-        self._queue.drop_where(lambda request: bool(slots >> self.slot_of(request) & 1))
+        dropped = self._queue.drop_where(lambda request: bool(slots >> self.slot_of(request) & 1))
+        for request in dropped:
+            self._leave_out(request, self.slot_of(request), 0, SHARD_TAKEN, is_gone=False)
 
     def cancel(self, slots: int) -> int:
         """Cancel the runs in slots that must move, each once, and return their number."""

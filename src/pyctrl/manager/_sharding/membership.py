@@ -189,7 +189,9 @@ class Membership:
             self._forget(lease, state)
         elif peer is None:
             expired = self._expired.get(lease)
-            if expired is None or not expired.is_same_renewal(state):
+            if expired is not None and expired.is_same_renewal(state):
+                self._expired[lease] = state  # another client may have changed it, so that it has another version
+            else:
                 self._expired.pop(lease, None)
                 self.peers[lease] = RingPeer(state, received + state.lease_seconds)
         elif not peer.state.is_same_renewal(state):

@@ -44,12 +44,11 @@ def wins(one: Member, other: Member) -> int:
     """Return the slots in which one member comes before another."""
     wins_ties = (one.identity, one.lease) > (other.identity, other.lease)
     better = operator.ge if wins_ties else operator.gt
-    mine, its = _scores(one.identity, one.weight), _scores(other.identity, other.weight)
-    mask = _mask(map(better, mine, its))
-    if one.version != other.version:
-        preferred = _preferred(one, other)
-        mask = (mask & ~_preferred(other, one)) | preferred
-    return mask
+    mask = _mask(map(better, _scores(one.identity, one.weight), _scores(other.identity, other.weight)))
+    if one.canary == other.canary:
+        return mask
+    (first, last), (its_first, its_last) = _classes(one.canary), _classes(other.canary)
+    return first & ~its_first | its_last & ~last | mask & ~(first ^ its_first) & ~(last ^ its_last)
 
 
 def owners(members: Iterable[Member]) -> dict[Member, int]:
@@ -71,17 +70,16 @@ def _first(one: Member, known: Iterable[Member]) -> int:
     return mask
 
 
-def _preferred(member: Member, other: Member) -> int:
-    """Return the slots in which the version of a member comes before that of another one.
+def _classes(canary: float) -> tuple[int, int]:
+    """Return the slots in which a member comes before all others, and those in which it comes after all others.
 
-    A canary has its share of the slots, and all others have the rest. Two versions of which neither or each is a
-    canary are not told apart.
+    A canary has its share of the slots, and others have the rest; in each slot these three classes are in one order, so
+    that one member wins it whatever canaries there are.
     """
-    is_canary, other_is = member.canary < 1, other.canary < 1
-    if is_canary == other_is:
-        return 0
-    share = _canary_slots(member.canary if is_canary else other.canary)
-    return share if is_canary else all_slots() & ~share
+    if canary >= 1:
+        return 0, 0
+    share = _canary_slots(canary)
+    return share, all_slots() & ~share
 
 
 @lru_cache(maxsize=64)

@@ -139,11 +139,11 @@ class ShardMember:
 
     async def _join(self) -> bool:
         """Begin a term and list all others; return False when asked to stop before."""
-        self._terms += 1
-        term = f"{self._random.getrandbits(32):08x}"
         options = self._options
-        me = Member(self._lease, self._identity, term, options.weight, options.version, options.canary)
         while not self._stopping.is_set():
+            # A term for each try: another replica may have acknowledged that of an earlier try, and forgotten it again.
+            term = f"{self._random.getrandbits(32):08x}"
+            me = Member(self._lease, self._identity, term, options.weight, options.version, options.canary)
             self.membership.begin_term(me)
             try:
                 sent = await self._leases.begin(self._state(), self._request_seconds)
@@ -154,6 +154,7 @@ class ShardMember:
                 await self._wait(self._times.retry_period.total_seconds() * self._jitter())
                 continue
             self._last_error = ""
+            self._terms += 1
             log.info("Joining the ring", extra=self._fields() | {"awaited": self.membership.awaited})
             return True
         return False

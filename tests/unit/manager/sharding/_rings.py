@@ -35,6 +35,10 @@ async def create(client: Client, names: Iterable[str], namespace: str = "default
         await client.create(config_map(name, namespace))
 
 
+async def maps(server: ApiServer) -> Sequence[ConfigMap]:
+    return await admin(server).list(ConfigMap, namespace="default")
+
+
 class Recorder(Reconciler[ConfigMap]):
     """Records its requests, and does what a test wants."""
 
