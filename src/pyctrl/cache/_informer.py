@@ -154,6 +154,11 @@ class Informer:
         return subtract_ranges(self._wanted, missing)
 
     @property
+    def covers_all(self) -> bool:
+        """Whether no hash ranges limit it."""
+        return self._wanted is None or self._wanted == EVERYTHING
+
+    @property
     def is_sharded_by_server(self) -> bool | None:
         """Whether the server sends only what is covered; None until that is known, or if all objects are covered."""
         known = {reflector.is_applied for reflector in self._reflectors}

@@ -132,6 +132,8 @@ class Manager:
         self.random: Random = random or Random()
         self._given_client = cache.client if cache is not None else client
         self._given_cache = cache
+        if sharding is not None and sharding.memory:
+            outside = Outside.LIVE  # a deleted object looks like one of another replica
         self._scope = CacheScope.of(namespaces, kinds, outside)
         self._cache_sync_timeout = cache_sync_timeout
         self._on_sync_failure = on_sync_failure
@@ -461,6 +463,7 @@ class Manager:
         """
         _ = self.client  # raises when not connected
         self._registry.check()
+        self._replication.share_caches()
         with self.loop_watchdog.watching() if self.loop_watchdog is not None else nullcontext():
             await self._lifecycle.run(handle_signals=handle_signals)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from pyctrl._time_slices import TimeSlice
 from pyctrl.api import Key
-from pyctrl.cache import ListQuery, Record
+from pyctrl.cache import Informer, ListQuery, Record
 from pyctrl.client import HttpRequest, WriteGate, write_gates
 from pyctrl.controller._causes import ReconcileCause, TriggerCause
 from pyctrl.controller._request import Request
@@ -108,10 +108,18 @@ class ControllerShard:
         if source is not None:
             source.on_deleted = self._remember
 
+    @property
+    def informer(self) -> Informer | None:
+        """The informer of the objects that it reconciles."""
+        return None if self._source is None else self._source.informer
+
     # --- a request's slot ---
 
-    def slot_of(self, request: Request) -> int:
-        """Return the slot of a request: that of its object, or of its last state; else of its namespace and name."""
+    def slot_of(self, request: Request) -> int | None:
+        """Return the slot of a request: that of its object, or of its last state; else of its namespace and name.
+
+        None for an object that the cache does not cover: another replica has it.
+        """
         if self._key is ShardBy.NAMESPACE:
             return slot_of_text(request.namespace)
         if self._key is ShardBy.CLUSTER:
@@ -121,7 +129,12 @@ class ControllerShard:
             return self._slot_of_object(record)
         if (deleted := self._deleted.get(request)) is not None:
             return deleted[0]
-        return slot_of_text(str(request.key))
+        return slot_of_text(str(request.key)) if self._covers_all else None
+
+    @property
+    def _covers_all(self) -> bool:
+        informer = self.informer
+        return informer is None or not informer.is_synced or informer.covers_all
 
     def _slot_of_object(self, record: Record) -> int:
         if self._key is ShardBy.UID:
@@ -182,6 +195,8 @@ class ControllerShard:
     ) -> None:
         """Add a request if this replica has its slot; see `RequestSink`."""
         slot = self.slot_of(request)
+        if slot is None:
+            return
         if self._assignment.has(slot):
             self._queue.add(request, priority=priority, after=after, cause=cause, is_gone=is_gone)
         else:
@@ -241,9 +256,14 @@ class ControllerShard:
 
     def lose(self, slots: int) -> None:
         """Drop the pending requests of slots that this replica may take no longer."""
-        dropped = self._queue.drop_where(lambda request: bool(slots >> self.slot_of(request) & 1))
-        for request in dropped:
-            self._leave_out(request, self.slot_of(request), 0, SHARD_TAKEN, is_gone=False)
+
+        def is_lost(request: Request) -> bool:
+            slot = self.slot_of(request)
+            return slot is None or bool(slots >> slot & 1)
+
+        for request in self._queue.drop_where(is_lost):
+            if (slot := self.slot_of(request)) is not None:
+                self._leave_out(request, slot, 0, SHARD_TAKEN, is_gone=False)
 
     def cancel(self, slots: int) -> int:
         """Cancel the runs in slots that must move, each once, and return their number."""
@@ -258,6 +278,9 @@ class ControllerShard:
     async def handle(self, item: WorkItem, handle: Callable[[WorkItem], Awaitable[None]]) -> None:
         """Reconcile a work item in its slot; leave it out if another replica has taken that since it was added."""
         slot = self.slot_of(item.request)
+        if slot is None:
+            item.give_up()
+            return
         if not self._assignment.may_begin(slot):
             item.give_up()
             self._leave_out(item.request, slot, item.priority, next(iter(item.causes), None), is_gone=False)

@@ -35,6 +35,10 @@ class Sharding:
     namespace: str | None = None
     #: What divides requests: the uid of their object by default; see `ShardBy`. The same for all replicas.
     key: ShardKey = ShardBy.UID
+    #: Whether a replica caches only its own objects of the kinds that it reconciles; needs the key `ShardBy.UID`.
+    #: ``kinds={...: KindOptions(shard_memory=...)}`` of the manager says who selects them, for each kind. Reads of
+    #: others, and of deleted objects, are requests (``outside=Outside.LIVE``).
+    memory: bool = False
     #: How long other replicas wait without a renewal before they take the requests of a replica; whole seconds.
     lease_duration: timedelta = timedelta(seconds=15)
     #: How long after its last renewal a replica stops taking requests.
@@ -70,6 +74,8 @@ class Sharding:
             raise ManagerError("Sharding: a canary needs version=..., which tells its replicas from the others")
         if self.handover_timeout < timedelta(0):
             raise ManagerError(f"Sharding: handover_timeout must not be negative, got {self.handover_timeout}")
+        if self.memory and self.key is not ShardBy.UID:
+            raise ManagerError("Sharding: memory=True needs key=ShardBy.UID: servers select objects by their uid")
         self.times()
 
     def times(self) -> LeaderElection:

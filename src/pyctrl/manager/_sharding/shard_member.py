@@ -75,6 +75,7 @@ class ShardMember:
             handover_timeout=options.handover_timeout,
             keep_for=2 * options.lease_duration + options.handover_timeout,
             fields=self._fields(),
+            is_memory_sharded=options.memory,
         )
         self._ended: dict[str, float] = {}  # Leases of replicas that have ended, since when
         self._stopping = asyncio.Event()
@@ -129,6 +130,7 @@ class ShardMember:
                         await self._serve()
                     leaving.cancel()
         finally:
+            self.slots.caches.close()
             await self._leave()
 
     async def _leave_in_time(self) -> None:

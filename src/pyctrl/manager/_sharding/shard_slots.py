@@ -14,6 +14,7 @@ from pyctrl.manager._election.candidate import Moment
 from pyctrl.manager._election.lease_lock import current_moment
 from pyctrl.manager._runnables.runnable_group import CANCEL_TIMEOUT
 from pyctrl.manager._sharding.membership import Membership
+from pyctrl.manager._sharding.shard_caches import ShardCaches
 
 __all__ = ["ShardGate", "ShardSlots"]
 
@@ -29,6 +30,7 @@ class ShardSlots:
         handover_timeout: how long running reconciles may take when their slots move.
         keep_for: how long requests without an object in the cache are kept.
         fields: of log lines.
+        is_memory_sharded: whether the caches of reconciled kinds have the objects of this replica only.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class ShardSlots:
         handover_timeout: timedelta,
         keep_for: timedelta,
         fields: Mapping[str, object],
+        is_memory_sharded: bool = False,
     ) -> None:
         self.identity: str = identity
         self.keep_for: timedelta = keep_for
@@ -46,6 +49,8 @@ class ShardSlots:
         self.taken: int = 0
         #: Set when `apply` must be called.
         self.has_news: asyncio.Event = asyncio.Event()
+        #: The caches of reconciled kinds.
+        self.caches: ShardCaches = ShardCaches(is_on=is_memory_sharded, changed=self.has_news.set)
         #: Set when the Lease must be written, because there is something to acknowledge.
         self.must_write: asyncio.Event = asyncio.Event()
         #: Slots taken and yielded, and runs cancelled, since the start.
@@ -58,6 +63,7 @@ class ShardSlots:
         self._refused = 0  # slots of which a request was refused because the Lease was not renewed in time
         self._deadlines: dict[int, float] = {}  # when runs in slots that move are cancelled
         self._overdue: float | None = None  # when runs that were cancelled must have ended
+        self._wanted = 0  # the slots that the caches cover, or will cover
         self._announced: int | None = None  # the slots that it keeps while it leaves, as its Lease says
         self._followers: list[Callable[[], None]] = []
         self._adding: set[asyncio.Task[None]] = set()
@@ -126,13 +132,14 @@ class ShardSlots:
             LeadershipLost: a run has not ended although it was cancelled.
         """
         membership, now = self._membership, current_moment()
-        taken = membership.taken(now)
+        taken = membership.taken(now) & self.caches.covered
         lost, gained = self.taken & ~taken, taken & (~self.taken | self._refused)
         self.taken, self._refused = taken, 0
         if lost or gained:
             self._move(lost, gained)
         self._cancel_late(now)
         self._acknowledge()
+        self._cover()
 
     def next_deadline(self, now: float) -> float:
         """Return when `apply` must be called again: a run must be cancelled, or the Lease is not renewed."""
@@ -197,6 +204,13 @@ class ShardSlots:
         if membership.is_leaving and self._announced != membership.held:
             self._announced = membership.held
             self.must_write.set()
+
+    def _cover(self) -> None:
+        """Cache the objects of slots that are to be taken, and of those in which something still runs."""
+        wanted = self._membership.won | self.busy
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self.caches.cover(wanted)
 
     def _cancel_late(self, now: Moment) -> None:
         """Cancel runs in slots that move once their deadline is over, or that of the Lease."""

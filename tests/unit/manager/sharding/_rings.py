@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from random import Random
 from typing import Any
 
-from pyctrl.api import ObjectMeta
+from pyctrl.api import KindLike, ObjectMeta
 from pyctrl.apiserver import ApiServer
+from pyctrl.cache import KindOptions
 from pyctrl.client import Client, InProcessTransport
 from pyctrl.controller import Builder, Controller, Reconciler, Request, Result
 from pyctrl.errors import NotLeading
@@ -65,13 +66,22 @@ class Recorder(Reconciler[ConfigMap]):
 class Replica:
     """A manager of the ring ``op``, and a controller of ConfigMaps."""
 
-    def __init__(self, server: ApiServer, name: str, *, leader: bool | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        server: ApiServer,
+        name: str,
+        *,
+        leader: bool | None = None,
+        kinds: Mapping[KindLike, KindOptions] | None = None,
+        **options: Any,
+    ) -> None:
         self.name = name
         self.network = FaultyTransport(InProcessTransport(server))
         self.manager = Manager(
             client=Client(self.network, random=Random(name)),
             sharding=Sharding(name="op", namespace="default", identity=name, **options),
             grace_period=timedelta(seconds=20),
+            kinds=kinds,
             preflight=Preflight.OFF,
             random=Random(name),
         )
