@@ -1,4 +1,4 @@
-"""What sharding costs and saves: CPU and memory of 1, 2 and 4 replicas, and the time until others have a dead one's objects.
+"""What sharding costs and saves: CPU and memory of 1, 2 and 4 replicas, and the time to take the objects of a dead one.
 
     python benchmarks/sharding.py --objects 100000
 
@@ -141,7 +141,8 @@ def ring(kubeconfig: Path, count: int, objects: int, *, is_memory_sharded: bool 
 
 def divided(replicas: list[Running]) -> bool:
     """Return whether each slot has one of the replicas, with nothing left to do."""
-    return sum(each.state["slots"] for each in replicas) == 1024 and not any(each.state["queue"] for each in replicas)
+    slots, queue = ([each.state[name] for each in replicas] for name in ("slots", "queue"))
+    return sum(slots) == 1024 and all(slots) and not any(queue)
 
 
 def until(replicas: list[Running], holds: object) -> float:
