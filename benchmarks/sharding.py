@@ -189,7 +189,7 @@ def main() -> int:
         asyncio.run(fill(kubeconfig, args.objects, args.size))
         print(f"{args.objects} objects of {args.size} bytes; an idle replica has {idle_memory:.0f} MB")
         print(
-            "| replicas | CPU s of each | MB of each | MB together | of one and idle ones | after a kill, s | reconciles |"
+            "| replicas | CPU s of each | MB of each | together | of one and idle ones | after a kill, s | reconciles |"
         )
         print("|--:|--|--|--:|--:|--:|--:|")
         alone, is_met = 0.0, True
