@@ -80,7 +80,7 @@ async def test_shards_of_the_flags_make_the_manager_a_member_of_a_ring() -> None
     async with made(shards="auto", leader_election_namespace="ops") as manager:
         assert manager.shard_member is not None
         assert manager.elector is not None
-        leases = [rule for rule in manager.grants()["ops"] if "leases" in rule.resources]
+        leases = [rule for rule in manager.grants().rules["ops"] if "leases" in rule.resources]
         assert {"create", "delete", "get", "list", "update"} == {verb for rule in leases for verb in rule.verbs}
     async with made(leader_elect=True) as manager:
         assert manager.shard_member is None

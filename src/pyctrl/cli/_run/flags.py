@@ -116,7 +116,11 @@ class RunFlags:
     ] = False
     leader_election_id: Annotated[
         str | None,
-        Parameter(group=ELECTION, metavar="NAME", help="The name of the Lease, and of the shards' Leases. Defaults to the name of the program."),
+        Parameter(
+            group=ELECTION,
+            metavar="NAME",
+            help="The name of the Lease, with which those of shards begin. Defaults to the name of the program.",
+        ),
     ] = None
     leader_election_namespace: Annotated[
         str | None,
