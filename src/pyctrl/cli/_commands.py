@@ -42,6 +42,7 @@ COMMANDS = {
         "dev": ("_dev.command:app", "Run a program in an in-process cluster, reloading on save."),
         "simulate": ("_simulate.command:app", "Try every fault against a program, and tell what breaks it."),
         "run": ("_run.command:app", "Run a program against a cluster."),
+        "shards": ("_shards.command:app", "Show how replicas divide the work of a program."),
         "apiserver": ("_apiserver.command:app", "Serve a Kubernetes API server."),
         "envtest": ("_envtest.command:app", "Print a directory for `KUBEBUILDER_ASSETS`."),
     },

@@ -102,8 +102,12 @@ class WorkloadFlags(ImageFlags):
             group=PACKAGING,
             metavar="COUNT",
             validator=Number(gte=0),
-            help="The number of replicas, one of which is active. Defaults to 1.",
+            help="The number of replicas, one of which is active, or all with shards. Defaults to 1.",
         ),
+    ] = None
+    shards: Annotated[
+        Literal["auto", "off"] | None,
+        _flag("With `auto`, replicas divide the objects among themselves. Defaults to `off`.", "MODE"),
     ] = None
     watch_namespace: Annotated[WatchedNamespaces, Parameter(group=PACKAGING)] = ()
     metrics: Annotated[

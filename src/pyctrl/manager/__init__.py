@@ -44,11 +44,14 @@ if TYPE_CHECKING:
     from pyctrl.manager._permissions.missing import MissingPermission, missing_permissions
     from pyctrl.manager._runnables.restart import Restart, RestartPolicy
     from pyctrl.manager._servers.metrics import Metrics
+    from pyctrl.manager._sharding.member_state import RING_LABEL
     from pyctrl.manager._sharding.options import Sharding
+    from pyctrl.manager._sharding.ring import MemberPhase, Ring, RingMember
     from pyctrl.manager._sharding.shard_member import ShardMember
     from pyctrl.manager._sharding.statistics import ShardingStatistics
 
 __all__ = [
+    "RING_LABEL",
     "AccessReview",
     "AccessReviewStatus",
     "Blockage",
@@ -77,6 +80,7 @@ __all__ = [
     "Liveness",
     "LoopWatchdog",
     "Manager",
+    "MemberPhase",
     "MemoryFingerprints",
     "Metrics",
     "MissingPermission",
@@ -87,6 +91,8 @@ __all__ = [
     "ReadyRunnable",
     "Restart",
     "RestartPolicy",
+    "Ring",
+    "RingMember",
     "Runnable",
     "RunnableLike",
     "ServerLimits",
@@ -116,6 +122,10 @@ _FILES = {
     "Metrics": "_servers.metrics",
     "NoServer": "_clusters.connected_cluster",
     "OnLoss": "_election.options",
+    "MemberPhase": "_sharding.ring",
+    "RING_LABEL": "_sharding.member_state",
+    "Ring": "_sharding.ring",
+    "RingMember": "_sharding.ring",
     "ShardMember": "_sharding.shard_member",
     "Sharding": "_sharding.options",
     "ShardingStatistics": "_sharding.statistics",

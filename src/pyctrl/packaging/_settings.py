@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from pyctrl.errors import CommandFailed
 from pyctrl.program import program_path, read_pyproject
 
-__all__ = ["Certificates", "Metrics", "Settings", "read_settings"]
+__all__ = ["Certificates", "Metrics", "Settings", "Shards", "read_settings"]
 
 #: How ``/metrics`` is served: over TLS to authorized users, over plain HTTP, or not at all.
 Metrics: TypeAlias = Literal["https", "http", "off"]
@@ -19,13 +19,16 @@ Metrics: TypeAlias = Literal["https", "http", "off"]
 #: The issuer of webhook certificates: the program itself, or cert-manager.
 Certificates: TypeAlias = Literal["managed", "cert-manager"]
 
+#: Whether replicas divide the work, or one of them is active.
+Shards: TypeAlias = Literal["auto", "off"]
+
 TABLE = "tool.pyctrl"
 TABLES = {"bundle", "scaffold"}  # sub-tables, read by `read_publication` and pyctrl.scaffold
 NO_SETTINGS = {"root", "version"}  # fields of `Settings` that are not in the table
 _LABEL = re.compile(
     r"[a-z]([-a-z0-9]{0,26}[a-z0-9])?"
 )  # a Service's name has at most 63 characters, and the longest suffix has 35
-_CHOICES = {"metrics": get_args(Metrics), "webhook_certificates": get_args(Certificates)}
+_CHOICES = {"metrics": get_args(Metrics), "webhook_certificates": get_args(Certificates), "shards": get_args(Shards)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,8 @@ class Settings:
         schema_dir: the directory of the JSON Schemas.
         schema_crds: files and directories of further CustomResourceDefinitions to write JSON Schemas of.
         schema_builtins: built-in kinds to write JSON Schemas of.
-        replicas: the number of replicas; with leader election, one of them is active.
+        replicas: the number of replicas; one of them is active, or all with shards.
+        shards: with ``auto``, replicas divide the objects among themselves.
         args: additional flags of the program.
         env: environment variables.
         requests, limits: resources of the container, by name. An operator takes 60 MB (measured) after its start, plus
@@ -72,6 +76,7 @@ class Settings:
     schema_crds: tuple[str, ...] = ()
     schema_builtins: tuple[str, ...] = ()
     replicas: int = 1
+    shards: Shards = "off"
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     requests: Mapping[str, str] = field(default_factory=lambda: {"cpu": "10m", "memory": "96Mi"})

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Self
 from pyctrl.api import Key
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import Group, Manager, Preflight, Restart, RunnableLike
+from pyctrl.program._replicas import leader_election, sharding
 
 if TYPE_CHECKING:
     from pyctrl.client import Config
     from pyctrl.extension_apiserver import ExtensionAPIServer  # most programs have none
-    from pyctrl.manager import Fingerprints, LeaderElection
+    from pyctrl.manager import Fingerprints
     from pyctrl.program._run_options import RunOptions
     from pyctrl.webhook import Service, Url, Webhooks, WebhookServer  # most programs have none
 
@@ -25,7 +26,6 @@ __all__ = [
     "WebhookOptions",
     "certificate_secret",
     "fingerprints",
-    "leader_election",
     "program_manager",
     "watch_namespaces",
     "webhook_options",
@@ -199,6 +199,7 @@ def program_manager(
         namespaces=watch_namespaces(options),
         preflight=Preflight.STRICT if options.strict_rbac else Preflight.WARN,
         leader_election=leader_election(options, name),
+        sharding=sharding(options, name),
         fingerprints=fingerprints(options),
         grace_period=options.graceful_shutdown_timeout,
         blocked_loop_warning=options.blocked_loop_warning or None,
@@ -219,21 +220,6 @@ def watch_namespaces(options: RunOptions) -> tuple[str, ...] | None:
     """Return the namespaces to watch: those of the option, or of WATCH_NAMESPACE; None: all."""
     lists = options.watch_namespace or (os.environ.get("WATCH_NAMESPACE", ""),)
     return tuple(name.strip() for text in lists for name in text.split(",") if name.strip()) or None
-
-
-def leader_election(options: RunOptions, name: str) -> LeaderElection | None:
-    """Return how a leader is elected, by default with a Lease that has the name of the program; None: without."""
-    if not options.leader_elect:
-        return None
-    from pyctrl.manager import LeaderElection
-
-    return LeaderElection(
-        name=options.leader_election_id or name,
-        namespace=options.leader_election_namespace,
-        lease_duration=options.leader_elect_lease_duration,
-        renew_deadline=options.leader_elect_renew_deadline,
-        retry_period=options.leader_elect_retry_period,
-    )
 
 
 def fingerprints(options: RunOptions) -> Fingerprints | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 __all__ = ["LoginOptions", "RunOptions"]
 
@@ -94,6 +94,30 @@ class RunOptions(Protocol):
     @property
     def leader_elect_retry_period(self) -> timedelta:
         """The wait between two attempts."""
+
+    @property
+    def shards(self) -> Literal["auto", "off"]:
+        """Whether replicas divide the requests of controllers."""
+
+    @property
+    def shard_by(self) -> str | None:
+        """What divides them: ``uid`` (None), ``namespace``, ``cluster`` or ``label=NAME``."""
+
+    @property
+    def shard_weight(self) -> float | None:
+        """The share of this replica relative to others; None: that of `Sharding`, as for the following ones."""
+
+    @property
+    def shard_version(self) -> str | None:
+        """The version of the program, for a canary."""
+
+    @property
+    def shard_canary(self) -> float | None:
+        """The share of all requests that this version gets beside another one."""
+
+    @property
+    def shard_handover_timeout(self) -> timedelta | None:
+        """How long running reconciles may take when their requests move."""
 
     @property
     def metrics_bind_address(self) -> str | None:

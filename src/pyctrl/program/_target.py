@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyctrl._load_errors import loading
 from pyctrl.client import Config
@@ -27,6 +27,9 @@ from pyctrl.program._setup import (
 )
 from pyctrl.program._unused_reconcilers import check_class, check_mentioned
 from pyctrl.rbac import Permission
+
+if TYPE_CHECKING:
+    from pyctrl.manager import Sharding
 
 __all__ = ["SetupFunction", "Target", "offline_manager", "run_setup"]
 
@@ -90,7 +93,11 @@ class Target:
 
 @asynccontextmanager
 async def offline_manager(
-    target: str, *, namespaces: Collection[str] = (), leader_election: LeaderElection | None = None
+    target: str,
+    *,
+    namespaces: Collection[str] = (),
+    leader_election: LeaderElection | None = None,
+    sharding: Sharding | None = None,
 ) -> AsyncIterator[Manager]:
     """Return a manager with the controllers of a target, restricted to namespaces if there are any. It cannot run.
 
@@ -102,7 +109,12 @@ async def offline_manager(
         CommandFailed: the target does not exist, or its setup fails.
     """
     setup = Target.parse(target).find()
-    manager = Manager(Config.in_process(NoServer()), namespaces=namespaces or None, leader_election=leader_election)
+    manager = Manager(
+        Config.in_process(NoServer()),
+        namespaces=namespaces or None,
+        leader_election=leader_election,
+        sharding=sharding,
+    )
     async with manager:
         with loading(f"setting up {target}"):
             setup(manager)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pyctrl.rbac._permission import (
         EVENTS,
         LEADER_ELECTION,
+        SHARDING,
         Permission,
         PermissionScope,
         Resource,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EVENTS",
     "LEADER_ELECTION",
+    "SHARDING",
     "BoundRole",
     "Diagnosis",
     "Finding",

@@ -11,7 +11,17 @@ from pyctrl.api import AccessRule, GroupVersionKind, KindLike, KubernetesObject,
 from pyctrl.errors import NotRegistered, RbacError
 from pyctrl.kinds import BUILTIN_KINDS
 
-__all__ = ["EVENTS", "LEADER_ELECTION", "Permission", "PermissionScope", "Resource", "Verb", "allow", "resource_of"]
+__all__ = [
+    "EVENTS",
+    "LEADER_ELECTION",
+    "SHARDING",
+    "Permission",
+    "PermissionScope",
+    "Resource",
+    "Verb",
+    "allow",
+    "resource_of",
+]
 
 
 Verb: TypeAlias = Literal[
@@ -116,6 +126,14 @@ EVENTS: Permission = Permission(
 #: Needed for leader election: a Lease in the operator's own namespace.
 LEADER_ELECTION: Permission = Permission(
     rule=AccessRule(verbs=("create", "get", "update"), groups=("coordination.k8s.io",), resources=("leases",)),
+    where=PermissionScope.OWN,
+)
+
+#: Needed for sharding: the Leases of all replicas in the operator's own namespace, whose names are not known before.
+SHARDING: Permission = Permission(
+    rule=AccessRule(
+        verbs=("create", "delete", "get", "list", "update"), groups=("coordination.k8s.io",), resources=("leases",)
+    ),
     where=PermissionScope.OWN,
 )
 

@@ -11,16 +11,10 @@ import pytest
 from pyctrl.api import Key, KubernetesObject
 from pyctrl.cli._run.flags import RunFlags
 from pyctrl.client import Config
-from pyctrl.errors import CommandFailed, ManagerError
+from pyctrl.errors import CommandFailed
 from pyctrl.extension_apiserver import ExtensionAPIServer
 from pyctrl.manager import ConfigMapFingerprints, FileFingerprints, NoServer
-from pyctrl.program._program_manager import (
-    ProgramManager,
-    fingerprints,
-    leader_election,
-    program_manager,
-    watch_namespaces,
-)
+from pyctrl.program._program_manager import ProgramManager, fingerprints, program_manager, watch_namespaces
 from pyctrl.webhook import ManagedCertificates, Service, Webhooks, WebhookServer
 
 
@@ -82,17 +76,15 @@ async def test_a_certificate_that_is_named_replaces_the_programs_own(tmp_path: P
         assert [each.name for each in manager.members if "webhook" in each.name] == ["webhook"]
 
 
-def test_a_lease_is_named_after_the_program() -> None:
-    """The Lease has the program's name by default, and client-go's durations; inconsistent ones are refused."""
-    election = leader_election(RunFlags(leader_elect=True), "op")
-    assert election is not None
-    assert (election.name, election.lease_duration, election.renew_deadline, election.retry_period) == (
-        "op",
-        *(timedelta(seconds=seconds) for seconds in (15, 10, 2)),
-    )
-    assert leader_election(RunFlags(), "op") is None
-    with pytest.raises(ManagerError):
-        leader_election(RunFlags(leader_elect=True, leader_elect_lease_duration=timedelta(seconds=5)), "op")
+async def test_shards_of_the_flags_make_the_manager_a_member_of_a_ring() -> None:
+    """With ``--shards=auto`` the manager takes part in sharding and in leader election, and needs the permissions."""
+    async with made(shards="auto", leader_election_namespace="ops") as manager:
+        assert manager.shard_member is not None
+        assert manager.elector is not None
+        leases = [rule for rule in manager.grants().rules["ops"] if "leases" in rule.resources]
+        assert {"create", "delete", "get", "list", "update"} == {verb for rule in leases for verb in rule.verbs}
+    async with made(leader_elect=True) as manager:
+        assert manager.shard_member is None
 
 
 def test_fingerprints_are_kept_where_a_flag_says(tmp_path: Path) -> None:

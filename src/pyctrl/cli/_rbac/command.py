@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
@@ -71,6 +71,7 @@ def generate(
     service_account: Annotated[ServiceAccount, Parameter(group=ROLES)] = None,
     watch_namespace: Annotated[WatchedNamespaces, Parameter(group=ROLES)] = (),
     leader_election_id: Annotated[str | None, Parameter(group=ROLES, metavar="NAME")] = None,
+    shards: Annotated[Literal["auto", "off"], Parameter(group=ROLES, metavar="MODE")] = "off",
     cluster: Annotated[str, Parameter(group=ROLES, metavar="NAME")] = "",
 ) -> None:
     """Print the roles that a program needs, as YAML.
@@ -92,6 +93,8 @@ def generate(
         its namespace.
     leader_election_id
         The name of the Lease. The program elects a leader.
+    shards
+        With `auto`, the program's replicas divide the objects among themselves.
     cluster
         A further cluster or fleet of the program's manager, by name. Its roles are printed instead.
     """
@@ -104,6 +107,7 @@ def generate(
         account=service_account,
         namespaces=watch_namespace,
         lease=leader_election_id,
+        has_shards=shards == "auto",
         cluster=cluster,
     )
 

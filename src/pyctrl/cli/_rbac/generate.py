@@ -11,11 +11,13 @@ from typing import Any
 from pyctrl.api import Key
 from pyctrl.cli._packaging_flags import NameFlags, packaged_program
 from pyctrl.errors import CommandFailed
-from pyctrl.manager import LeaderElection
+from pyctrl.manager import LeaderElection, Sharding
 from pyctrl.program import offline_manager
 from pyctrl.rbac import Grants, RecordedAccess, grants, is_default_access, manifests, read_recording, to_yaml
 
 __all__ = ["account_key", "generate", "read_recordings"]
+
+_RING = "ring"  # permissions for the Leases of shards do not name them
 
 
 def generate(
@@ -26,6 +28,7 @@ def generate(
     account: str | None,
     namespaces: Collection[str],
     lease: str | None = None,
+    has_shards: bool = False,
     cluster: str = "",
 ) -> None:
     """Print the roles of a target or a recording, and with an account the bindings."""
@@ -35,7 +38,7 @@ def generate(
     key = account_key(account) if account is not None else None
     if not recorded:
         target, namespaces = packaged_program(target, tuple(namespaces))
-        granted, role = asyncio.run(_derived(target, key, namespaces, lease, cluster))
+        granted, role = asyncio.run(_derived(target, key, namespaces, lease, cluster, has_shards=has_shards))
     else:
         granted, role = _recorded(recorded, key, namespaces), "manager-role"
     roles = manifests(granted, name=name or role, account=key)
@@ -51,11 +54,20 @@ def account_key(text: str) -> Key:
 
 
 async def _derived(
-    target: str, account: Key | None, namespaces: Collection[str], lease: str | None, cluster: str
+    target: str,
+    account: Key | None,
+    namespaces: Collection[str],
+    lease: str | None,
+    cluster: str,
+    *,
+    has_shards: bool,
 ) -> tuple[Grants, str]:
     """Return the permissions of a target, and a name for its roles."""
     election = LeaderElection(name=lease) if lease is not None else None
-    async with offline_manager(target, namespaces=namespaces, leader_election=election) as manager:
+    sharding = Sharding(name=lease or _RING) if has_shards else None
+    async with offline_manager(
+        target, namespaces=namespaces, leader_election=None if has_shards else election, sharding=sharding
+    ) as manager:
         own = account.namespace if account is not None else None
         granted = manager.grants(own_namespace=own, cluster=cluster)
         where = manager.fleets[cluster] if cluster in manager.fleets else manager.clusters[cluster]

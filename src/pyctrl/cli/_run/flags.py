@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
@@ -18,10 +19,17 @@ from pyctrl.cli._shared_flags import WatchedNamespaces
 __all__ = ["NO_RUN_FLAGS", "RunFlags"]
 
 ELECTION = Group("Leader election", sort_key=2)
-SERVERS = Group("Metrics and probes", sort_key=3)
-RESTARTS = Group("Restarts", sort_key=6)
-WEBHOOKS = Group("Webhooks", sort_key=4)
-APISERVER = Group("Extension API server", sort_key=5)
+SHARDING = Group("Sharding", sort_key=3)
+SERVERS = Group("Metrics and probes", sort_key=4)
+WEBHOOKS = Group("Webhooks", sort_key=5)
+APISERVER = Group("Extension API server", sort_key=6)
+RESTARTS = Group("Restarts", sort_key=7)
+
+
+def _check_shard_key(_type: object, value: str | None) -> None:
+    """Raise ValueError, as cyclopts' validators do, if the value is not what divides requests."""
+    if value is not None and value not in ("uid", "namespace", "cluster") and not re.fullmatch(r"label=\S+", value):
+        raise ValueError("expected uid, namespace, cluster or label=NAME")
 
 
 @Parameter(name="*")  # each field is a flag of the command
@@ -108,7 +116,11 @@ class RunFlags:
     ] = False
     leader_election_id: Annotated[
         str | None,
-        Parameter(group=ELECTION, metavar="NAME", help="The name of the Lease. Defaults to the name of the program."),
+        Parameter(
+            group=ELECTION,
+            metavar="NAME",
+            help="The name of the Lease, with which those of shards begin. Defaults to the name of the program.",
+        ),
     ] = None
     leader_election_namespace: Annotated[
         str | None,
@@ -143,6 +155,57 @@ class RunFlags:
             help="How long to wait between attempts to acquire or renew the Lease.",
         ),
     ] = timedelta(seconds=2)
+    shards: Annotated[
+        Literal["auto", "off"],
+        Parameter(
+            group=SHARDING,
+            metavar="MODE",
+            help="With `auto`, all replicas are active and divide the objects among themselves. Each holds a Lease, "
+            "whose name, namespace and times the flags for leader election set.",
+        ),
+    ] = "off"
+    shard_by: Annotated[
+        str | None,
+        Parameter(
+            group=SHARDING,
+            metavar="KEY",
+            validator=_check_shard_key,
+            help="What divides the objects: `uid`, `namespace`, `cluster` or `label=NAME`. The same for all replicas. "
+            "Defaults to `uid`.",
+        ),
+    ] = None
+    shard_weight: Annotated[
+        float | None,
+        Parameter(
+            group=SHARDING,
+            metavar="NUMBER",
+            validator=Number(gt=0, lt=1_000_000),
+            help="The share of this replica relative to others. Defaults to 1.",
+        ),
+    ] = None
+    shard_version: Annotated[
+        str | None,
+        Parameter(group=SHARDING, metavar="VERSION", help="The version of the program, for `--shard-canary`."),
+    ] = None
+    shard_canary: Annotated[
+        float | None,
+        Parameter(
+            group=SHARDING,
+            metavar="SHARE",
+            validator=Number(gte=0, lte=1),
+            help="The share of all objects that this version gets beside another one, such as 0.1.",
+        ),
+    ] = None
+    shard_handover_timeout: Annotated[
+        timedelta | None,
+        Parameter(
+            group=SHARDING,
+            metavar="DURATION",
+            converter=duration_or_none,
+            help="How long running reconciles may take when their objects move to another replica; then they are "
+            "cancelled. Defaults to 10s.",
+        ),
+    ] = None
     metrics_bind_address: Annotated[
         str | None,
         Parameter(

@@ -136,6 +136,7 @@ async def _wired(settings: Settings, wiring: Choice) -> Project:
 def _chosen(project: Project, choice: Choice) -> Project:
     settings = replace(
         project.settings,
+        shards="auto" if "sharding" in choice else "off",
         metrics=("https" if "secure" in choice else "http") if "metrics" in choice else "off",
         prometheus="prometheus" in choice,
         network_policy="network-policy" in choice,

@@ -79,8 +79,20 @@ def _program(settings: Settings) -> Values:
         Value(
             "replicas",
             settings.replicas,
-            "The number of replicas. One is active at a time.",
+            "The number of replicas. One is active at a time, or all with sharding.",
             {"type": "integer", "minimum": 0},
+        ),
+        Section(
+            "sharding",
+            (
+                Value(
+                    "enabled",
+                    settings.shards == "auto",
+                    "All replicas are active, and not one of them.",
+                    _SWITCH,
+                ),
+            ),
+            "Replicas divide the objects among themselves. Drains and updates take one at a time.",
         ),
         Value("args", list(settings.args), "Additional flags for the program.", _ARGUMENTS),
         Value("env", env, "Environment variables: each with name, and value or valueFrom.", _NAMED),

@@ -21,6 +21,7 @@ SWITCHES = {
     "keep": ".Values.crds.keep",
     "watch": ".Values.watchNamespaces",
     "cert-manager": 'eq .Values.webhook.certificates "cert-manager"',
+    "sharding": ".Values.sharding.enabled",
     "metrics": ".Values.metrics.enabled",
     "secure": ".Values.metrics.secure",
     "prometheus": ".Values.prometheus.enabled",

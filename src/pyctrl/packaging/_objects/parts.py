@@ -24,7 +24,8 @@ PARTS: tuple[Part, ...] = get_args(Part)
 #: Dependencies first. Webhook configurations come last, because the API server calls webhooks from then on.
 _ORDER = (
     *("Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "ClusterRole", "RoleBinding"),
-    *("ClusterRoleBinding", "Service", "Issuer", "Certificate", "NetworkPolicy", "Deployment", "ServiceMonitor"),
+    *("ClusterRoleBinding", "Service", "Issuer", "Certificate", "NetworkPolicy", "PodDisruptionBudget"),
+    *("Deployment", "ServiceMonitor"),
     *("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "APIService"),
 )
 
@@ -107,6 +108,8 @@ def _rbac(project: Project) -> _Files:
 def _workload(project: Project) -> _Files:
     settings = project.settings
     yield "manager/manager.yaml", (workload.namespace(project), workload.deployment(project))
+    if settings.shards == "auto":
+        yield "manager/pod_disruption_budget.yaml", (workload.disruption_budget(project),)
     if settings.metrics != "off":
         yield "default/metrics_service.yaml", (workload.metrics_service(project),)
         if settings.prometheus:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyctrl.api import AccessRule, KubernetesObject
 from pyctrl.packaging._project import Project
-from pyctrl.rbac import EVENTS, LEADER_ELECTION, manifests, normalise
+from pyctrl.rbac import EVENTS, LEADER_ELECTION, SHARDING, manifests, normalise
 
 __all__ = [
     "METRICS_RULES", "auth_delegator_binding", "auth_reader_binding", "bindings", "election_binding", "election_role",
@@ -54,12 +54,17 @@ def _labelled(project: Project, obj: Object) -> Object:
 
 
 def election_role(project: Project) -> Object:
-    """Return the Role for leader election: create Leases, update its own Lease, write Events."""
+    """Return the Role for leader election: create Leases, update its own Lease, write Events.
+
+    With shards it is for the Leases of all replicas.
+    """
     return _role(project, "leader-election-role", election_rules(project), namespaced=True)
 
 
 def election_rules(project: Project) -> tuple[AccessRule, ...]:
-    """Return the rules for leader election."""
+    """Return the rules for leader election, or sharding, which elects a leader, too."""
+    if project.settings.shards == "auto":
+        return SHARDING.rule, EVENTS.rule
     rule = LEADER_ELECTION.rule
     create = replace(rule, verbs=("create",))
     change = replace(rule, verbs=("get", "update"), names=(lease_of(project),))

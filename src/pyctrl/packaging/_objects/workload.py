@@ -1,4 +1,4 @@
-"""Namespace, Deployment, metrics Service and NetworkPolicies of a program."""
+"""Namespace, Deployment, PodDisruptionBudget, metrics Service and NetworkPolicies of a program."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pyctrl.program import certificate_secret
 __all__ = [
     "apiserver_policy",
     "deployment",
+    "disruption_budget",
     "metrics_policy",
     "metrics_service",
     "monitor",
@@ -35,7 +36,7 @@ def namespace(project: Project) -> Object:
 
 
 def deployment(project: Project) -> Object:
-    """Return the Deployment, with probes, leader election and the restricted Pod Security Standard."""
+    """Return the Deployment, with probes, leader election or shards, and the restricted Pod Security Standard."""
     template = {
         "metadata": {
             "annotations": {"kubectl.kubernetes.io/default-container": "manager"},
@@ -56,12 +57,32 @@ def deployment(project: Project) -> Object:
         namespaced=True,
         spec={
             "replicas": project.settings.replicas,
+            **({"strategy": _ONE_BY_ONE} if _has_shards(project) else {}),
             "selector": {"matchLabels": project.selector},
             "template": template,
         },
     )
     made["metadata"]["labels"] = {**project.labels, **project.selector}
     return made
+
+
+#: Without a surge each object moves at most twice in an update, and no Pod waits for another one's resources.
+_ONE_BY_ONE: Object = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+
+
+def _has_shards(project: Project) -> bool:
+    return project.settings.shards == "auto"
+
+
+def disruption_budget(project: Project) -> Object:
+    """Return the PodDisruptionBudget of replicas with shards: one leaves at a time, so the others take few objects."""
+    return project.make(
+        "policy/v1",
+        "PodDisruptionBudget",
+        project.account.name,
+        namespaced=True,
+        spec={"maxUnavailable": 1, "selector": {"matchLabels": project.selector}},
+    )
 
 
 def _container(project: Project) -> Object:
@@ -99,7 +120,8 @@ _PATHS = {"tmp": str(MOUNTED.parents[1]), "webhook-certs": str(MOUNTED)}
 def arguments(project: Project) -> list[str]:
     """Return the flags of the program, as ``pyctrl run`` takes them."""
     settings = project.settings
-    found = ["--leader-elect", f"--leader-election-id={lease_of(project)}", f"--health-probe-bind-address=:{HEALTH}"]
+    mode = "--shards=auto" if _has_shards(project) else "--leader-elect"
+    found = [mode, f"--leader-election-id={lease_of(project)}", f"--health-probe-bind-address=:{HEALTH}"]
     address = f":{METRICS[settings.metrics]}" if settings.metrics in METRICS else "0"
     found.append(f"--metrics-bind-address={address}")
     if settings.metrics == "https":

@@ -45,6 +45,13 @@ def kubeconfig(tmp_path: Path) -> Path:
         (("{file}", "--metrics-bind-address", "here"), 1, "metrics_bind_address is an address such as"),
         (("{file}", "--no-metrics-secure", "--metrics-cert-dir", "x"), 1, "contradict each other"),
         (("{file}", "--leader-elect", "--leader-election-id", "No"), 1, "a Lease needs a name"),
+        (("{file}", "--shards", "some"), 2, 'Invalid value "some" for --shards'),
+        (("{file}", "--shards=auto", "--shard-by", "colour"), 2, "expected uid, namespace, cluster or label=NAME"),
+        (("{file}", "--shards=auto", "--shard-weight", "0"), 2, "for --shard-weight. Must be > 0"),
+        (("{file}", "--shards=auto", "--shard-canary", "2"), 2, "for --shard-canary. Must be <= 1"),
+        (("{file}", "--shards=auto", "--shard-canary", "0.1"), 1, "--shard-canary needs --shard-version"),
+        (("{file}", "--shards=auto", "--leader-election-id", "No"), 1, "needs a name such as"),
+        (("{file}", "--shard-by", "namespace"), 1, "--shard-by needs --shards=auto"),
     ],
 )
 def test_what_cannot_be_run_is_one_line(

@@ -81,26 +81,40 @@ def container(objects: list[dict[str, Any]]) -> dict[str, Any]:
     return dict(found)
 
 
-@pytest.mark.parametrize("settings", [PODSET, EVC, replace(PODSET, watch_namespaces=("shop",), args=("--zap-devel",))])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        PODSET,
+        EVC,
+        replace(PODSET, watch_namespaces=("shop",), args=("--zap-devel",)),
+        replace(PODSET, shards="auto", replicas=3),
+    ],
+)
 async def test_a_release_is_what_would_be_installed(settings: Settings) -> None:
     """A release without values and under the same name has the objects of `install`; its values are the settings."""
     assert plain(await released(settings)) == plain(install(await read_project(settings)))
 
 
 WAYS = [
-    ("https", True, True, "managed", ("shop", "web")),
-    ("https", False, True, "cert-manager", ()),
-    ("https", False, False, "cert-manager", ("shop",)),
-    ("http", True, True, "managed", ()),
-    ("http", True, False, "cert-manager", ("shop",)),
-    ("off", True, True, "cert-manager", ()),
-    ("off", True, True, "managed", ("shop",)),
+    ("https", True, True, "managed", ("shop", "web"), True),
+    ("https", False, True, "cert-manager", (), True),
+    ("https", False, False, "cert-manager", ("shop",), False),
+    ("http", True, True, "managed", (), False),
+    ("http", True, False, "cert-manager", ("shop",), True),
+    ("off", True, True, "cert-manager", (), False),
+    ("off", True, True, "managed", ("shop",), True),
 ]
 
 
-@pytest.mark.parametrize(("metrics", "prometheus", "network_policy", "certificates", "namespaces"), WAYS)
+@pytest.mark.parametrize(("metrics", "prometheus", "network_policy", "certificates", "namespaces", "shards"), WAYS)
 async def test_values_do_what_settings_do(
-    widgets: Settings, metrics: Any, prometheus: bool, network_policy: bool, certificates: Any, namespaces: Any
+    widgets: Settings,
+    metrics: Any,
+    prometheus: bool,
+    network_policy: bool,
+    certificates: Any,
+    namespaces: Any,
+    shards: bool,
 ) -> None:
     """Each value has the effect of its setting: permissions, certificates and flags change together."""
     objects = await released(
@@ -110,6 +124,7 @@ async def test_values_do_what_settings_do(
         networkPolicy={"enabled": network_policy},
         webhook={"certificates": certificates},
         watchNamespaces=list(namespaces),
+        sharding={"enabled": shards},
     )
     said = replace(
         widgets,
@@ -118,6 +133,7 @@ async def test_values_do_what_settings_do(
         network_policy=network_policy,
         webhook_certificates=certificates,
         watch_namespaces=namespaces,
+        shards="auto" if shards else "off",
     )
     assert plain(objects) == plain(install(await read_project(said)))
 
@@ -303,7 +319,7 @@ async def test_misspelt_values_are_refused(widgets: Settings) -> None:
     assert schema["additionalProperties"] is False
     assert schema["properties"]["image"]["additionalProperties"] is False
     assert schema["properties"]["replicas"] == {
-        "description": "The number of replicas. One is active at a time.",
+        "description": "The number of replicas. One is active at a time, or all with sharding.",
         "type": "integer",
         "minimum": 0,
     }

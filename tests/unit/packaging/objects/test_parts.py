@@ -16,7 +16,7 @@ from pyctrl.cluster import Cluster
 from pyctrl.errors import CommandFailed
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.authorization.v1 import ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec
-from pyctrl.manager import LeaderElection, Manager, NoServer
+from pyctrl.manager import LeaderElection, Manager, NoServer, Sharding
 from pyctrl.packaging import Project, install, parts, problems_of, tree
 from pyctrl.rbac import grants
 from tests.unit.packaging._programs import WIDGETS, of_text, podset
@@ -104,6 +104,45 @@ async def test_the_leader_may_what_electing_takes() -> None:
         wanted = grants(manager.elector.rbac, namespaces=None, own_namespace="podset-system")
     assert role["rules"] == [rule.to_wire() for rule in wanted.rules["podset-system"]]
     assert role["metadata"]["namespace"] == "podset-system"
+
+
+async def test_shards_may_what_dividing_takes() -> None:
+    """With shards the Role grants exactly what a member of a ring and its elector request."""
+    role = named(install(await podset(shards="auto")), "Role", "podset-leader-election-role")
+    sharding = Sharding(name="podset-controller-manager")
+    async with Manager(Config.in_process(NoServer()), sharding=sharding) as manager:
+        assert manager.elector is not None
+        assert manager.shard_member is not None
+        needed = (*manager.elector.rbac, *manager.shard_member.rbac)
+        wanted = grants(needed, namespaces=None, own_namespace="podset-system")
+    assert role["rules"] == [rule.to_wire() for rule in wanted.rules["podset-system"]]
+
+
+async def test_replicas_with_shards_leave_one_by_one() -> None:
+    """With shards all replicas are active, and neither an update nor a drain takes two of them at once."""
+    project = await podset(shards="auto", replicas=3)
+    deployment = named(install(project), "Deployment", "podset-controller-manager")["spec"]
+    assert deployment["replicas"] == 3
+    assert deployment["strategy"] == {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1},
+    }
+    assert arguments(project)[:2] == ["--shards=auto", "--leader-election-id=podset-controller-manager"]
+    assert "--leader-elect" not in arguments(project)
+    budget = named(install(project), "PodDisruptionBudget", "podset-controller-manager")
+    assert budget["spec"] == {"maxUnavailable": 1, "selector": {"matchLabels": deployment["selector"]["matchLabels"]}}
+    assert budget["metadata"]["namespace"] == "podset-system"
+    assert "- pod_disruption_budget.yaml\n" in tree(project)["manager/kustomization.yaml"]
+    assert "PodDisruptionBudget" not in {each["kind"] for each in install(await podset(replicas=3))}
+
+
+async def test_replicas_with_shards_work_in_one_go() -> None:
+    """The manifests of three replicas with shards apply in one go without unknown fields, and all become ready."""
+    project = await podset(image="podset:0.1.0", shards="auto", replicas=3)
+    async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
+        for obj in install(project):
+            await client.apply(obj, field_owner="test")
+        await wait_for(client, Deployment, project.account, lambda found: found.status.ready_replicas == 3)
 
 
 async def test_the_program_may_what_it_declares() -> None:
