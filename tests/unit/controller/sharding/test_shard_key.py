@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyctrl.api import ShardField, ShardRange, ShardSelector
+from pyctrl.api import ShardRange, ShardSelector
 from pyctrl.cache import Record
 from pyctrl.controller import SLOTS, all_slots, by_label
 from pyctrl.controller._sharding.shard_key import slot_of_text, slot_of_uid, slots_in
@@ -46,7 +46,7 @@ def test_a_slot_of_uids_is_a_range_of_their_hashes() -> None:
         slot = slot_of_uid(uid)
         width = (1 << 64) // SLOTS
         range_ = ShardRange(slot * width, (slot + 1) * width)
-        assert ShardSelector(ShardField.UID, (range_,)).matches(uid=uid, namespace="")
+        assert ShardSelector((range_,)).matches(uid)
 
 
 @pytest.mark.parametrize("slot_of", [slot_of_uid, slot_of_text])
