@@ -19,7 +19,7 @@ from pyctrl.apiserver._meta.system_fields import keep_system_fields
 from pyctrl.apiserver._request.options import WriteOptions, parse_object_version, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.resource_type import with_type_meta
-from pyctrl.apiserver._storage.preconditions import check_storage_preconditions
+from pyctrl.apiserver._storage.preconditions import check_absent_uid, check_storage_preconditions
 from pyctrl.apiserver._storage.storage import StoredObject
 
 __all__ = ["UpdateHandler", "UpdatedObject"]
@@ -55,6 +55,8 @@ class UpdateHandler:
         check_name_and_namespace(obj["metadata"], request)
         is_create = request.resource.allows_create_on_update and not request.target.subresource
         if is_create and self._backend.find(request) is None:
+            target = request.target
+            check_absent_uid(request.resource, target.namespace or "", target.name, obj["metadata"].get("uid"))
             obj["metadata"].pop("resourceVersion", None)
             return await self._creates.create_object(request, obj, options)
 

@@ -152,11 +152,14 @@ class RingLeases:
         sent = current_moment()
         state.write_to(lease, sent.wall, self._transitions)
         self.may_exist = True
+        known = lease.metadata.uid
         try:
             self._own = await (self._client.create(lease) if is_new else self._client.update(lease))
         except AlreadyExists:
             self._own = await self._client.find(Lease, self.key)
             raise
+        if known and self._own.metadata.uid != known:  # some servers create what an update does not find
+            raise LeaseGone(f"the lease {self.key} was deleted")
         return sent
 
     def _labels(self) -> dict[str, str]:

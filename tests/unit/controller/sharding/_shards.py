@@ -12,7 +12,16 @@ from pyctrl.api import ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, CachedClient
 from pyctrl.client import Client, Config, HttpRequest
-from pyctrl.controller import ControllerShard, ExponentialBackoff, KindSource, Queue, Request, ShardBy, ShardKey, all_slots
+from pyctrl.controller import (
+    ControllerShard,
+    ExponentialBackoff,
+    KindSource,
+    Queue,
+    Request,
+    ShardBy,
+    ShardKey,
+    all_slots,
+)
 from pyctrl.controller._handlers import for_object
 from pyctrl.errors import NotLeading
 from pyctrl.kinds.core.v1 import ConfigMap

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -67,7 +68,7 @@ def test_each_slot_has_exactly_one_owner(replicas: list[tuple[float, str]]) -> N
 
 @pytest.mark.parametrize("shares", [(0.1, 0.3), (0.1, 1.0), (0.0, 0.5), (0.3, 0.3)], ids=str)
 @pytest.mark.parametrize("versions", ["22", "23"])
-def test_each_slot_has_one_owner_while_the_share_of_a_canary_changes(shares: tuple[float, float], versions: str) -> None:
+def test_each_slot_has_one_owner_while_a_canary_changes(shares: tuple[float, float], versions: str) -> None:
     """Each slot has an owner also while replicas with the old and the new share of a canary run beside each other."""
     old = [member("old-1", version="1"), member("old-2", version="1")]
     canaries = [
@@ -144,7 +145,7 @@ def test_a_larger_canary_has_the_slots_of_a_smaller_one() -> None:
     old = member("old", version="1")
     slots = [wins(member("new", version="2", canary=canary), old) for canary in (0.05, 0.1, 0.3, 0.9)]
 
-    assert all(small & ~large == 0 and small != large for small, large in zip(slots, slots[1:], strict=False))
+    assert all(small & ~large == 0 and small != large for small, large in pairwise(slots))
 
 
 def test_canaries_alone_own_everything() -> None:

@@ -260,9 +260,7 @@ async def test_the_lease_of_an_ended_replica_is_released_and_deleted(
     assert await admin.find(Lease, OP_A) is None
 
 
-async def test_a_lease_that_was_renewed_meanwhile_is_left_alone(
-    server: ApiServer, one: Replica, admin: Client
-) -> None:
+async def test_a_lease_that_was_renewed_meanwhile_is_left_alone(server: ApiServer, one: Replica, admin: Client) -> None:
     """A replica that renews its Lease just before others release or delete it keeps it."""
     await one.leases.begin(state(ME), 5)
     other = Replica(server, "op-b")

@@ -10,8 +10,8 @@ import pytest
 
 from pyctrl.api import Key
 from pyctrl.apiserver import ApiServer
-from pyctrl.cache import KindOptions, ShardMemory
-from pyctrl.controller import Request
+from pyctrl.cache import Informer, KindOptions, ShardMemory
+from pyctrl.controller import KindSource, Request
 from pyctrl.errors import ManagerError, NotCovered
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Sharding
@@ -22,11 +22,16 @@ NAMES = [f"map-{number}" for number in range(40)]
 GATE: Mapping[Literal["ShardedListAndWatch"], bool] = {"ShardedListAndWatch": True}
 
 
+def informer(replica: Replica) -> Informer:
+    """Return the informer of the objects that a replica reconciles."""
+    source = replica.controller.sources[0]
+    assert isinstance(source, KindSource)
+    return source.informer
+
+
 def cached(replica: Replica) -> set[str]:
     """Return the names of the objects in the cache of a replica."""
-    source = replica.controller.sources[0]
-    informer = source.informer  # type: ignore[attr-defined]
-    return {record.name for record in informer.lister.store} - {"kube-root-ca.crt"}
+    return {record.name for record in informer(replica).lister.store} - {"kube-root-ca.crt"}
 
 
 @pytest.mark.parametrize("by", ["server", "filter"])
@@ -42,7 +47,7 @@ async def test_replicas_cache_their_own_objects(by: str) -> None:
         assert 8 <= len(cached(one)) <= 32
         foreign = min(cached(two))
         with pytest.raises(NotCovered):
-            await one.manager.cache.find(ConfigMap, Key("default", foreign))
+            informer(one).find(Key("default", foreign))
         assert await one.manager.client.find(ConfigMap, Key("default", foreign)) is not None  # by a request
         had = cached(two)
         forget([one])
