@@ -22,7 +22,7 @@ from datetime import timedelta
 from pathlib import Path
 from random import Random
 
-from _ring_audit import POLICY, judge
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import Client, Config, MergePatch
@@ -31,6 +31,7 @@ from pyctrl.errors import PyctrlError
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Manager, Preflight, Sharding
 from pyctrl.testing._cluster.control_plane import control_plane
+from tools._ring_audit import POLICY, judge
 
 NAMESPACE = "default"
 LABEL = "kill-replicas"

@@ -9,9 +9,8 @@ from datetime import timedelta
 import pytest
 
 from pyctrl._time_slices import STEPS
-from pyctrl.api import MergePatch
 from pyctrl.cache import Record
-from pyctrl.client import HttpRequest
+from pyctrl.client import HttpRequest, MergePatch
 from pyctrl.client._transport.leader_gate import check_gates
 from pyctrl.controller import ControllerShard, Queue, Request, ShardBy, TriggerCause, WorkItem, all_slots, by_label
 from pyctrl.controller._sharding.shard_key import slot_of_text, slot_of_uid

@@ -361,7 +361,7 @@ def test_slots_are_held_until_their_winner_is_acknowledged() -> None:
     assert (me.taken(at(2)), me.held) == (MINE, all_slots())
 
     me.acknowledge(me.acknowledgeable(0))
-    assert (me.held, me.acknowledged) == (MINE, {B.term})
+    assert (me.held, me.acknowledged) == (MINE, frozenset({B.term}))
 
 
 def test_the_term_of_an_ended_replica_is_not_acknowledged_any_more() -> None:
