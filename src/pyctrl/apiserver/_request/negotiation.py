@@ -46,7 +46,8 @@ _SHAPES = {
     "Table": Representation.TABLE,
 }
 _INCLUDED = ("Metadata", "Object", "None")
-_MEDIA = {JSON: JSON, "*/*": JSON, "application/*": JSON, YAML: YAML}
+_MEDIA = {JSON: JSON, "*/*": JSON, YAML: YAML}
+_DISCOVERY_MEDIA = {**_MEDIA, "application/*": JSON, PROTOBUF: JSON}
 
 
 @lru_cache(maxsize=256)
@@ -83,18 +84,17 @@ def negotiate_discovery(accept: str, *, has_aggregated: bool) -> tuple[str, bool
     Raises:
         StatusError: 406, the server supports no accepted type.
     """
-    known = {**_MEDIA, PROTOBUF: JSON}
     clauses = [[part.strip() for part in clause.split(";")] for clause in accept.split(",")] if accept else [[JSON]]
-    if not any(media in known for media, *_ in clauses):
+    if not any(media in _DISCOVERY_MEDIA for media, *_ in clauses):
         raise not_acceptable()
     for media, *parameters in sorted(clauses, key=_preference):
-        options = _options(parameters)
-        if media not in known:
+        found, options = _DISCOVERY_MEDIA.get(media), _options(parameters)
+        if found is None:
             continue
         if not options.get("as"):
-            return known[media], False
+            return found, False
         if has_aggregated and (options["as"], options.get("v")) == ("APIGroupDiscoveryList", "v2"):
-            return known[media], True
+            return found, True
     raise not_acceptable_representation()
 
 

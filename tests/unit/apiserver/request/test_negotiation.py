@@ -20,7 +20,6 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
     [
         ("", MediaTypeOptions()),
         ("*/*", MediaTypeOptions()),
-        ("application/*", MediaTypeOptions()),
         ("application/vnd.kubernetes.protobuf,application/json", MediaTypeOptions()),
         ("application/yaml", MediaTypeOptions("application/yaml")),
         (TABLE, MediaTypeOptions(shape=Representation.TABLE, kind="Table")),
@@ -47,6 +46,7 @@ OLD, NEW = (f"application/json;g=apidiscovery.k8s.io;v={each};as=APIGroupDiscove
         (f"{OLD},application/json", ("application/json", False)),
         (NEW.replace("json", "yaml"), ("application/yaml", True)),
         ("application/yaml", ("application/yaml", False)),
+        ("application/*", ("application/json", False)),
         ("text/html, */*;q=0.1", ("application/json", False)),
         ("application/vnd.kubernetes.protobuf", ("application/json", False)),
         ("", ("application/json", False)),
