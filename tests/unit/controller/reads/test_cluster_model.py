@@ -98,9 +98,9 @@ async def history(programs: Mapping[str, list[Step]], changes: list[tuple[str, s
         manager = await stack.enter_async_context(Manager(configs["home"], random=Random(1), preflight=Preflight.OFF))
         builder = Builder(manager).reconciles(ConfigMap).reads(Secret)
         for name in CLUSTERS[1:]:
-            cluster = manager.add_cluster(name, configs[name])
-            builder.reads(Secret, cluster=cluster)
-            looker.clients[name] = cluster.client
+            added = manager.add_cluster(name, configs[name])
+            builder.reads(Secret, cluster=added)
+            looker.clients[name] = added.client
         looker.clients["home"] = manager.client
         builder.build(looker)
         await stack.enter_async_context(manager.running())
