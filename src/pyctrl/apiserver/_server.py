@@ -207,6 +207,15 @@ class ApiServer:
         proxy = ProxyHandler(resolve_service, https, self.service_transports)
         return KubernetesControllers(rest, self._access.accounts, Aggregator(self.storage, proxy, self._handle_own))
 
+    @property
+    def flags(self) -> Mapping[str, str]:
+        """The command line of the server, which `/flagz` shows."""
+        return self._documents.flags
+
+    @flags.setter
+    def flags(self, flags: Mapping[str, str]) -> None:
+        self._documents.flags = flags
+
     def _new_documents(self) -> NonResourcePaths:
         aggregator = None if self._kubernetes is None else self._kubernetes.aggregator
         metrics = ServerMetrics(self._metrics, self.storage, () if aggregator is None else (aggregator,))

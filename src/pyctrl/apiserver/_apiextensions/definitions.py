@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
-from pyctrl._go.text import quoted, shown_value
+from pyctrl._go.text import quoted
 from pyctrl._validation import names
 from pyctrl.apiserver._apiextensions.api_approval import approval_condition, validate_approval
+from pyctrl.apiserver._apiextensions.naming import accept_names
 from pyctrl.apiserver._apiextensions.root_schema import validate_root
 from pyctrl.apiserver._apiextensions.structural import unknown_formats, validate_schema
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
@@ -18,9 +18,6 @@ from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.field_paths import steps
 from pyctrl.apiserver._schema.schema import JSON
 from pyctrl.apiserver._webhooks.client_config import validate_client_config, validate_review_versions
-
-if TYPE_CHECKING:
-    from pyctrl.apiserver._resources.served_resources import ServedResources
 
 __all__ = [
     "CLEANUP_FINALIZER",
@@ -385,28 +382,28 @@ def is_established(definition: Mapping[str, JSON]) -> bool:
     return condition(definition, "Established").get("status") == "True"
 
 
-def updated_status(definition: Mapping[str, JSON], registry: ServedResources) -> dict[str, JSON] | None:
+def updated_status(definition: Mapping[str, JSON], others: Iterable[Mapping[str, JSON]]) -> dict[str, JSON] | None:
     """Return the definition with its status: accepted names and conditions; None if the status is unchanged.
 
     The caller writes the result to the status and serves its types (`ServedResources.replace`) if it is established.
+
+    Args:
+        others: The accepted names of the other definitions of the group.
     """
     new: dict[str, JSON] = copied(definition)
     status = new["status"]
-    conflict = _name_conflict(definition, registry)
-    if conflict is None:
-        status["acceptedNames"] = copied(definition["spec"]["names"])
-        _set_condition(status, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
-        if not is_established(definition):
-            _set_condition(
-                status, "Established", "True", "InitialNamesAccepted", "the initial names have been accepted"
-            )
-    else:
-        _set_condition(status, "NamesAccepted", "False", *conflict)
-        if not is_established(definition):
-            _set_condition(status, "Established", "False", "NotAccepted", "not all names are accepted")
+    names, accepted = accept_names(definition["spec"]["names"], status.get("acceptedNames") or {}, others)
+    status["acceptedNames"] = copied(names)
+    _set_condition(status, "NamesAccepted", *accepted)
+    if not is_established(definition):
+        _set_condition(status, "Established", *(_ESTABLISHED if accepted[0] == "True" else _NOT_ESTABLISHED))
     if approval := approval_condition(definition):
         _set_condition(status, "KubernetesAPIApprovalPolicyConformant", *approval)
     return new if status != definition["status"] else None
+
+
+_ESTABLISHED = "True", "InitialNamesAccepted", "the initial names have been accepted"
+_NOT_ESTABLISHED = "False", "NotAccepted", "not all names are accepted"
 
 
 def mark_terminating(definition: dict[str, JSON]) -> None:
@@ -430,22 +427,3 @@ def _set_condition(status: dict[str, JSON], kind: str, value: str, reason: str, 
     else:
         conditions.append(now)
     status["conditions"] = conditions
-
-
-def _name_conflict(definition: Mapping[str, JSON], registry: ServedResources) -> tuple[str, str] | None:
-    """Return reason and message of a name conflict with another definition or built-in kind of the group."""
-    spec = definition["spec"]
-    own = {id(each) for each in registry.installed(definition["metadata"]["name"])}
-    others = [each for each in registry if each.group == spec["group"] and id(each) not in own]
-    resources = {name for each in others for name in (each.plural, each.singular, *each.short_names)}
-    kinds = {name for each in others for name in (each.kind, each.list_kind)}
-    spec_names = spec["names"]
-    reasons = [
-        ("PluralConflict", spec_names.get("plural"), resources),
-        ("SingularConflict", spec_names.get("singular"), resources),
-        *(("ShortNamesConflict", name, resources) for name in spec_names.get("shortNames") or ()),
-        ("KindConflict", spec_names.get("kind"), kinds),
-        ("ListKindConflict", spec_names.get("listKind"), kinds),
-    ]
-    conflicts = [(reason, f"{shown_value(name)} is already in use") for reason, name, taken in reasons if name in taken]
-    return conflicts[-1] if conflicts else None  # the last one, as in kube-apiserver

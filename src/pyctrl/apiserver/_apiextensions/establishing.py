@@ -11,6 +11,7 @@ from typing import Any
 
 from pyctrl.apiserver._apiextensions.custom_type import served_types
 from pyctrl.apiserver._apiextensions.definitions import CLEANUP_FINALIZER, is_established, updated_status
+from pyctrl.apiserver._apiextensions.naming import GroupNames
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.graceful_deletion import before_delete
 from pyctrl.apiserver._request.options import DeleteOptions
@@ -33,15 +34,17 @@ class EstablishingController:
         self._definitions = backend.storage.collection(_GROUP, _PLURAL)
         self._definitions.listen(self._changed)
         self._due: list[str] = []
+        self._names = GroupNames()
         self._terminating: set[str] = set()
 
     def _changed(self, event: WatchCacheEvent) -> None:
         if event.current is not None:
-            self._due.append(event.current.name)
+            self._due += (*self._names.put(event.current.name, event.current.data), event.current.name)
         elif event.previous is not None:
             self._terminating.discard(event.previous.name)
             self._backend.registry.remove(event.previous.name)
             spec = event.previous.decode()["spec"]
+            self._due += self._names.remove(event.previous.name, spec["group"])
             self._backend.storage.collection(spec["group"], spec["names"]["plural"]).end_watches()
 
     def resume(self) -> None:
@@ -59,6 +62,15 @@ class EstablishingController:
         Raises:
             StorageError: The storage refused a write. The next call continues.
         """
+        self._sync_due()
+        for name in sorted(self._terminating) if self._terminating else ():
+            stored = self._definitions.find("", name)
+            if stored is not None:
+                self._remove_finalizer(stored)
+        if self._due:
+            self._sync_due()  # those that waited for a name of a definition that is gone now
+
+    def _sync_due(self) -> None:
         while self._due:
             name = self._due.pop()
             stored = self._definitions.find("", name)
@@ -68,10 +80,6 @@ class EstablishingController:
             except StorageError:
                 self._due.append(name)
                 raise
-        for name in sorted(self._terminating) if self._terminating else ():
-            stored = self._definitions.find("", name)
-            if stored is not None:
-                self._remove_finalizer(stored)
 
     def _sync_definition(self, stored: StoredObject) -> None:
         definition = stored.decode()
@@ -80,7 +88,7 @@ class EstablishingController:
                 self._serve(definition)  # it was terminating when the server stopped
             self._delete_objects(stored, definition)
             return
-        updated = updated_status(definition, self._backend.registry)
+        updated = updated_status(definition, self._names.others(stored.name, definition["spec"]["group"]))
         if updated is not None:
             definition = updated
             self._put(definition)

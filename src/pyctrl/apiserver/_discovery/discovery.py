@@ -13,7 +13,7 @@ from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["AGGREGATED", "VERSION", "discovery_response", "is_aggregated"]
+__all__ = ["AGGREGATED", "VERSION", "discovery_response"]
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 VERSION = {
@@ -35,7 +35,7 @@ _SERVER_ADDRESS = [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"
 _CUSTOM_SUBRESOURCES = ("get", "patch", "update")
 
 
-def discovery_response(registry: ServedResources, path: str, accept: str) -> dict[str, JSON] | None:
+def discovery_response(registry: ServedResources, path: str, *, is_aggregated: bool = False) -> dict[str, JSON] | None:
     """Return the document of a discovery path, or None when the path does not exist.
 
     A document of kind `APIGroupDiscoveryList` has the content type `AGGREGATED`.
@@ -46,9 +46,9 @@ def discovery_response(registry: ServedResources, path: str, accept: str) -> dic
     if parts == ["version"]:
         return dict(VERSION)
     if parts == ["api"] and "" in registry.group_versions:
-        return _groups(registry, legacy=True) if is_aggregated(accept) else _versions()
+        return _groups(registry, legacy=True) if is_aggregated else _versions()
     if parts == ["apis"]:
-        return _groups(registry, legacy=False) if is_aggregated(accept) else _group_list(registry)
+        return _groups(registry, legacy=False) if is_aggregated else _group_list(registry)
     if parts[0] == "api" and len(parts) == 2:
         return _resources(registry, "", parts[1])
     if parts[0] == "apis" and len(parts) == 2:
@@ -56,19 +56,6 @@ def discovery_response(registry: ServedResources, path: str, accept: str) -> dic
     if parts[0] == "apis" and len(parts) == 3:
         return _resources(registry, parts[1], parts[2])
     return None
-
-
-def is_aggregated(accept: str) -> bool:
-    """Return whether the client's first choice is the aggregated form in the version of this server."""
-    for clause in accept.replace(" ", "").split(","):
-        _, *parameters = clause.split(";")
-        options = {name: value for name, _, value in (part.partition("=") for part in parameters)}
-        if options.get("as") == "APIGroupDiscoveryList":
-            if options.get("v") == "v2":
-                return True
-        elif clause:
-            return False
-    return False
 
 
 def _paths(registry: ServedResources) -> Iterator[str]:

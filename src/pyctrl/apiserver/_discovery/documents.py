@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
 from pyctrl._clock import now
-from pyctrl.apiserver._discovery.discovery import AGGREGATED, VERSION, discovery_response, is_aggregated
+from pyctrl.apiserver._discovery.discovery import AGGREGATED, VERSION, discovery_response
 from pyctrl.apiserver._discovery.openapi import openapi_response
-from pyctrl.apiserver._errors import Response, method_not_allowed, resource_not_served
+from pyctrl.apiserver._errors import JSON, YAML, Response, StatusError, method_not_allowed, resource_not_served
 from pyctrl.apiserver._healthz import CHECKS, NOT_FOUND, health_response
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
+from pyctrl.apiserver._request.negotiation import negotiate_discovery
 from pyctrl.apiserver._request.request import QueryParameters
 from pyctrl.apiserver._resources.served_resources import ServedResources
-from pyctrl.apiserver._statusz import statusz_response
+from pyctrl.apiserver._zpages import flagz_response, statusz_response
 
 __all__ = ["NonResourcePaths"]
 
@@ -24,7 +25,7 @@ PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 _INDENTED = frozenset(("", "version"))  # documents that kube-apiserver indents
 #: Paths of the root document that never change.
-_NAMED = ("/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/statusz", "/version")
+_NAMED = ("/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/flagz", "/statusz", "/version")
 _OPENID = ("/.well-known/openid-configuration", "/openid/v1/jwks")
 
 
@@ -54,7 +55,9 @@ class NonResourcePaths:
         self._metrics = metrics
         self._started = now()
         self._epoch = self._current_epoch()
-        self._encoded: dict[tuple[str, bool], Response] = {}
+        self._encoded: dict[tuple[str, bool, str], Response] = {}
+        #: The command line of the server, for `/flagz`.
+        self.flags: Mapping[str, str] = {}
 
     def response(self, method: str, path: str, query: QueryParameters, accept: str, etag: str = "") -> Response:
         """Return the response to a request for a document; ``etag`` is its If-None-Match header."""
@@ -70,6 +73,8 @@ class NonResourcePaths:
             return NOT_FOUND
         if path == "/statusz":
             return statusz_response(accept, self._started, VERSION)
+        if path == "/flagz":
+            return flagz_response(accept, self.flags)
         if self._metrics is not None and (found := self._metrics.find_response(path, VERSION)) is not None:
             return found
         response = self._document(path, parts, accept)
@@ -92,35 +97,40 @@ class NonResourcePaths:
         if self._epoch != (epoch := self._current_epoch()):
             self._epoch = epoch
             self._encoded.clear()
-        key = ("/".join(parts), is_aggregated(accept) or wants_protobuf(accept))
+        is_other, media = _negotiated(parts, accept)
+        key = ("/".join(parts), is_other, media)
         if key not in self._encoded:
-            response = self._encode(parts, accept)
+            response = self._encode(parts, is_other=is_other, media=media)
             if response.status == NOT_FOUND.status:  # not cached: the number of paths that do not exist is unlimited
                 if path.startswith("/api") and _is_of_known_group(parts, self._registry):
                     raise resource_not_served()
                 return response
             self._encoded[key] = response
+        if not media:
+            negotiate_discovery(accept, has_aggregated=parts in _AGGREGATED)  # which refuses: the document exists
         return self._encoded[key]
 
-    def _encode(self, parts: list[str], accept: str) -> Response:
+    def _encode(self, parts: list[str], *, is_other: bool, media: str) -> Response:
         path = "/" + "/".join(parts)
         if not parts:
             found: dict[str, Any] | None = {"paths": self._paths()}
         elif parts[0] == "openapi":
             found = openapi_response(self._registry, path)
         else:
-            found = discovery_response(self._registry, path, accept)
+            found = discovery_response(self._registry, path, is_aggregated=is_other)
         if self._remote is not None:
             found = self._remote.merged(parts, found)
         if found is None:
             return Response(status=404, headers=()) if parts[:2] == ["openapi", "v3"] else NOT_FOUND
-        if parts == ["openapi", "v2"] and wants_protobuf(accept):
+        if parts == ["openapi", "v2"] and is_other:
             from pyctrl.apiserver._discovery.openapi_protobuf import (
                 document_as_protobuf,  # imports yaml; only kubectl requests it
             )
 
             return Response(status=200, headers=(("Content-Type", PROTOBUF),), body=document_as_protobuf(found))
         body = msgspec.json.encode(found)
+        if media == YAML:
+            return _yaml_response(found, body)
         if found.get("kind") == "APIGroupDiscoveryList":
             return Response(status=200, headers=(("Content-Type", AGGREGATED), *_caching_headers(body)), body=body)
         if "/".join(parts) in _INDENTED:
@@ -141,6 +151,32 @@ class NonResourcePaths:
             root = f"/apis/{group}" if group else "/api"
             found.update((root, *(f"{root}/{version}" for version in versions)))
         return sorted(found)
+
+
+_AGGREGATED = (["api"], ["apis"])  # the documents with an aggregated form
+
+
+def _negotiated(parts: list[str], accept: str) -> tuple[bool, str]:
+    """Return whether a client accepts the other form of a document, aggregated or protobuf, and the media type.
+
+    The media type is "" if none is accepted. A document that does not exist has no media type, so that comes first.
+    """
+    if parts[:1] not in _AGGREGATED:
+        return wants_protobuf(accept), JSON
+    try:
+        media, is_aggregated = negotiate_discovery(accept, has_aggregated=parts in _AGGREGATED)
+    except StatusError:
+        return False, ""
+    return is_aggregated, media
+
+
+def _yaml_response(found: Mapping[str, Any], body: bytes) -> Response:
+    from pyctrl.apiserver._serializer.yaml_writer import write_yaml  # here: most clients accept JSON
+
+    is_aggregated = found.get("kind") == "APIGroupDiscoveryList"
+    kind = AGGREGATED.replace(JSON, YAML) if is_aggregated else YAML
+    more = _caching_headers(body) if is_aggregated else ()
+    return Response(status=200, headers=(("Content-Type", kind), *more), body=write_yaml(msgspec.json.decode(body)))
 
 
 def _is_of_known_group(parts: list[str], registry: ServedResources) -> bool:

@@ -93,7 +93,8 @@ class _FinalizeREST:
         stored = self._backend.live(request)
         if metadata.get("resourceVersion") not in (None, "", str(stored.version)):
             raise conflict("namespaces", stored.name)
-        new, old = stored.read(request.resource), stored.read(request.resource)
+        new, old = body, stored.read(request.resource)
+        new["status"] = old.get("status", {})  # the rest is that of the body, as in kube-apiserver
         finalizers = (body.get("spec") or {}).get("finalizers")
         new["spec"] = {"finalizers": finalizers} if finalizers else {}
         causes = [

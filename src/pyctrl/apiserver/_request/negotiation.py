@@ -9,6 +9,7 @@ from functools import lru_cache
 from pyctrl.apiserver._errors import (
     JSON,
     MEDIA_TYPES,
+    PROTOBUF,
     STREAM_MEDIA_TYPES,
     YAML,
     bad_request,
@@ -17,7 +18,7 @@ from pyctrl.apiserver._errors import (
     not_acceptable_representation,
 )
 
-__all__ = ["MediaTypeOptions", "Representation", "negotiate_media_type", "with_table_options"]
+__all__ = ["MediaTypeOptions", "Representation", "negotiate_discovery", "negotiate_media_type", "with_table_options"]
 
 
 class Representation(Enum):
@@ -46,6 +47,7 @@ _SHAPES = {
 }
 _INCLUDED = ("Metadata", "Object", "None")
 _MEDIA = {JSON: JSON, "*/*": JSON, YAML: YAML}
+_DISCOVERY_MEDIA = {**_MEDIA, "application/*": JSON, PROTOBUF: JSON}
 
 
 @lru_cache(maxsize=256)
@@ -70,6 +72,29 @@ def negotiate_media_type(accept: str, *, may_stream: bool = False) -> MediaTypeO
             return MediaTypeOptions(found)
         if wanted in _SHAPES and options.get("g") == "meta.k8s.io" and options.get("v") in ("v1", "v1beta1"):
             return MediaTypeOptions(found, _SHAPES[wanted], options["v"], wanted)
+    raise not_acceptable_representation()
+
+
+@lru_cache(maxsize=256)
+def negotiate_discovery(accept: str, *, has_aggregated: bool) -> tuple[str, bool]:
+    """Return the accepted media type of a discovery document, and whether it is the aggregated form.
+
+    A client that accepts only protobuf gets JSON, which clients read by the content type of the response.
+
+    Raises:
+        StatusError: 406, the server supports no accepted type.
+    """
+    clauses = [[part.strip() for part in clause.split(";")] for clause in accept.split(",")] if accept else [[JSON]]
+    if not any(media in _DISCOVERY_MEDIA for media, *_ in clauses):
+        raise not_acceptable()
+    for media, *parameters in sorted(clauses, key=_preference):
+        found, options = _DISCOVERY_MEDIA.get(media), _options(parameters)
+        if found is None:
+            continue
+        if not options.get("as"):
+            return found, False
+        if has_aggregated and (options["as"], options.get("v")) == ("APIGroupDiscoveryList", "v2"):
+            return found, True
     raise not_acceptable_representation()
 
 

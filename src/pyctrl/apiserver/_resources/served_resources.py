@@ -93,6 +93,8 @@ class ServedResources:
         known = self.by_kind(group, version, kind.removesuffix("List"))
         if known is not None and not known.is_custom:
             return group not in _OTHER_SCHEMES
+        if (api_version, kind) == ("v1", "List"):
+            return True  # of objects of any kinds
         return kind in _EVERYWHERE and version in self.group_versions.get(group, ())
 
     # -- changes -----------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import resource
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from io import FileIO
 from ipaddress import ip_address
 from pathlib import Path
@@ -136,6 +136,7 @@ class ApiServerRunner:
             authority = self._authority()
             audit = self._audit_log(stack) if self.audit is not None else None
             server = self._server(tokens, audit, backend)
+            server.flags = self._shown_flags()
             url = await self._listen(stack, server, authority)
             if self.load:
                 from pyctrl.program import (
@@ -193,6 +194,13 @@ class ApiServerRunner:
             raise CommandFailed(
                 f"--authorization-mode does not match --authorization-webhook-config-file: {error}"
             ) from error
+
+    def _shown_flags(self) -> dict[str, str]:
+        """Return the flags and their values, for `/flagz`."""
+        groups: tuple[Any, ...] = (self, self.webhooks, self.front_proxy)
+        values = {each.name: getattr(group, each.name) for group in groups for each in fields(group)}
+        shown = {name: value for name, value in values.items() if not is_dataclass(value)}
+        return {name.replace("_", "-"): _flag_text(value) for name, value in shown.items()}
 
     def _feature_gates(self) -> dict[FeatureGate, bool]:
         try:
@@ -301,3 +309,10 @@ async def _until_signalled(serve: Callable[[Callable[[str], None]], Coroutine[An
         gc.freeze()  # objects of the start stay: the garbage collector skips them
 
     return await run_until_signal(serve(ready), is_ready=lambda: announced)
+
+
+def _flag_text(value: object) -> str:
+    """Return the value of a flag as Go prints it."""
+    if isinstance(value, tuple):
+        return f"[{','.join(map(str, value))}]"
+    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)

@@ -15,10 +15,8 @@ from pyctrl.cluster._scheduler.pod_info import (
     PodInfo,
     ResourceAmounts,
     affinity_term_matches,
-    host_ports,
     host_ports_conflict,
     new_pod_info,
-    pod_requests,
     quantities,
 )
 from pyctrl.cluster._taints_and_affinity import matches_node, preferred_affinity_score, untolerated_taints
@@ -51,6 +49,7 @@ class SchedulerCache:
 
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
+        self._allocatable: dict[str, ResourceAmounts] = {}
         self._pods: dict[tuple[str, str], PodInfo] = {}
         self._repelling: dict[tuple[str, str], PodInfo] = {}  # the pods with required anti-affinity
         self._used: dict[str, ResourceAmounts] = {}
@@ -58,10 +57,12 @@ class SchedulerCache:
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
         self._nodes[node.metadata.name] = node
+        self._allocatable[node.metadata.name] = quantities(node.status.allocatable)
 
     def remove_node(self, name: str) -> None:
         """Remove a node; its pods count again if it is added again."""
         self._nodes.pop(name, None)
+        self._allocatable.pop(name, None)
 
     def has_pod(self, key: tuple[str, str], node: str) -> bool:
         """Return whether a pod is already assumed on this node."""
@@ -102,10 +103,10 @@ class SchedulerCache:
             return ScheduleResult(message="no nodes available to schedule pods")
         statuses: list[_FilterStatus] = []
         fitting: list[Node] = []
-        requests = pod_requests(pod)
+        incoming = new_pod_info(pod, "")
         for node in self._nodes.values():
             volume_reason = (refused or {}).get(node.metadata.name)
-            status = self._filter(pod, requests, node) or (_FilterStatus((volume_reason,)) if volume_reason else None)
+            status = self._filter(pod, incoming, node) or (_FilterStatus((volume_reason,)) if volume_reason else None)
             if status is None:
                 fitting.append(node)
             else:
@@ -137,7 +138,7 @@ class SchedulerCache:
 
     # --- filters, in kube-scheduler's order ---
 
-    def _filter(self, pod: Pod, requests: ResourceAmounts, node: Node) -> _FilterStatus | None:
+    def _filter(self, pod: Pod, incoming: PodInfo, node: Node) -> _FilterStatus | None:
         if untolerated_taints(node.spec.taints, pod.spec.tolerations, ("NoSchedule", "NoExecute")):
             if node.spec.unschedulable and len(node.spec.taints) == 1:
                 return _FilterStatus(("node(s) were unschedulable",))
@@ -146,12 +147,12 @@ class SchedulerCache:
             return _FilterStatus(("node(s) were unschedulable",))
         if not matches_node(pod, node):
             return _FilterStatus(("node(s) didn't match Pod's node affinity/selector",))
-        wanted = host_ports(pod)
+        wanted = incoming.ports
         if wanted and any(host_ports_conflict(wanted, each.ports) for each in self._pods_on(node)):
             return _FilterStatus(("node(s) didn't have free ports for the requested pod ports",), True)
-        if insufficient := self._insufficient_resources(requests, node):
-            return _FilterStatus(insufficient, self._fits_when_empty(requests, node))
-        if reason := self._topology_spread(pod, node) or self._inter_pod_affinity(pod, node):
+        if insufficient := self._insufficient_resources(incoming.requests, node):
+            return _FilterStatus(insufficient, self._fits_when_empty(incoming.requests, node))
+        if reason := self._topology_spread(pod, node) or self._inter_pod_affinity(pod, incoming, node):
             return _FilterStatus((reason,), True)
         return None
 
@@ -159,7 +160,7 @@ class SchedulerCache:
         return (each for each in self._pods.values() if each.node == node.metadata.name)
 
     def _insufficient_resources(self, requests: ResourceAmounts, node: Node) -> tuple[str, ...]:
-        used, allocatable = self._used.get(node.metadata.name, {}), quantities(node.status.allocatable)
+        used, allocatable = self._used.get(node.metadata.name, {}), self._allocatable[node.metadata.name]
         missing = [
             name
             for name, value in requests.items()
@@ -167,9 +168,8 @@ class SchedulerCache:
         ]
         return tuple("Too many pods" if name == "pods" else f"Insufficient {name}" for name in missing)
 
-    @staticmethod
-    def _fits_when_empty(requests: ResourceAmounts, node: Node) -> bool:
-        allocatable = quantities(node.status.allocatable)
+    def _fits_when_empty(self, requests: ResourceAmounts, node: Node) -> bool:
+        allocatable = self._allocatable[node.metadata.name]
         return all(value <= allocatable.get(name, Decimal(0)) for name, value in requests.items())
 
     def _topology_spread(self, pod: Pod, node: Node) -> str | None:
@@ -198,26 +198,30 @@ class SchedulerCache:
                 counts[nodes[each.node].metadata.labels[key]] += 1
         return counts
 
-    def _inter_pod_affinity(self, pod: Pod, node: Node) -> str | None:
+    def _inter_pod_affinity(self, pod: Pod, incoming: PodInfo, node: Node) -> str | None:
         """Check the pod's affinity and anti-affinity, and the anti-affinity of existing pods."""
         affinity = pod.spec.affinity
         near = affinity.pod_affinity if affinity else None
         far = affinity.pod_anti_affinity if affinity else None
         namespace = pod.metadata.namespace
         for term in near.required_during_scheduling_ignored_during_execution if near else ():
-            if not self._has_matching_pod(term, namespace, node) and not self._is_first_of_group(term, pod):
+            if not self._has_matching_pod(term, namespace, node) and not self._is_first_of_group(term, incoming):
                 return "node(s) didn't match pod affinity rules"
         for term in far.required_during_scheduling_ignored_during_execution if far else ():
             if self._has_matching_pod(term, namespace, node):
                 return "node(s) didn't match pod anti-affinity rules"
-        incoming = new_pod_info(pod, "")
-        for each in self._repelling.values():
-            for term in each.repels:
-                if self._same_domain(term.topology_key, each.node, node) and affinity_term_matches(
-                    term, each.namespace, incoming
-                ):
-                    return "node(s) didn't satisfy existing pods anti-affinity rules"
+        if self._is_repelled(incoming, node):
+            return "node(s) didn't satisfy existing pods anti-affinity rules"
         return None
+
+    def _is_repelled(self, incoming: PodInfo, node: Node) -> bool:
+        """Return whether the anti-affinity of an existing pod excludes a node for a pod."""
+        return any(
+            self._same_domain(term.topology_key, each.node, node)
+            and affinity_term_matches(term, each.namespace, incoming)
+            for each in self._repelling.values()
+            for term in each.repels
+        )
 
     def _has_matching_pod(self, term: PodAffinityTerm, namespace: str, node: Node) -> bool:
         return any(
@@ -225,10 +229,10 @@ class SchedulerCache:
             for each in self._pods.values()
         )
 
-    def _is_first_of_group(self, term: PodAffinityTerm, pod: Pod) -> bool:
+    def _is_first_of_group(self, term: PodAffinityTerm, pod: PodInfo) -> bool:
         """Return whether a pod with affinity to its own group is the first of the group."""
-        others = (each for each in self._pods.values() if affinity_term_matches(term, pod.metadata.namespace, each))
-        return affinity_term_matches(term, pod.metadata.namespace, new_pod_info(pod, "")) and next(others, None) is None
+        others = (each for each in self._pods.values() if affinity_term_matches(term, pod.namespace, each))
+        return affinity_term_matches(term, pod.namespace, pod) and next(others, None) is None
 
     def _same_domain(self, key: str, one: str, other: Node) -> bool:
         found = self._nodes.get(one)

@@ -37,19 +37,19 @@ def test_the_condition_says_whether_the_api_is_approved(approval: str, expected:
     """Definitions of groups of the Kubernetes project have the condition; a second run changes nothing."""
     registry = ResourceRegistry()
     created, _ = create(registry, _definition(approval))
-    updated = updated_status(created, registry)
+    updated = updated_status(created, [])
     assert updated is not None
     found = condition(updated, "KubernetesAPIApprovalPolicyConformant")
     assert (found["status"], found["reason"], found["message"]) == expected
     registry.install(updated)
-    assert updated_status(updated, registry) is None
+    assert updated_status(updated, []) is None
 
 
 def test_other_groups_need_no_approval() -> None:
     """A group whose name only ends like that of the project has neither an error nor a condition."""
     registry = ResourceRegistry()
     created, _ = create(registry, _definition(None, "things.x-k8s.io"))
-    updated = updated_status(created, registry)
+    updated = updated_status(created, [])
     assert updated is not None
     assert condition(updated, "KubernetesAPIApprovalPolicyConformant") == {}
 

@@ -68,12 +68,12 @@ def test_a_new_definition_is_accepted_and_established() -> None:
     """Names without a conflict are accepted and the definition established; a second run changes nothing."""
     registry = ResourceRegistry()
     created, _ = create(registry, definition(OBJECT))
-    accepted = updated_status(created, registry)
+    accepted = updated_status(created, [])
     assert accepted is not None
     assert [each["type"] for each in accepted["status"]["conditions"]] == ["NamesAccepted", "Established"]
     assert accepted["status"]["acceptedNames"] == accepted["spec"]["names"]
     registry.install(accepted)
-    assert updated_status(accepted, registry) is None
+    assert updated_status(accepted, []) is None
     assert registry.find(GROUP, "v1", "things") is not None
     registry.remove(accepted["metadata"]["name"])
     assert registry.find(GROUP, "v1", "things") is None
@@ -84,9 +84,8 @@ def test_names_that_are_taken_are_not_accepted() -> None:
     """A definition whose kind exists in the group is not established; the condition names the kind."""
     registry = ResourceRegistry()
     first, _ = create(registry, definition(OBJECT))
-    registry.install(first)
     second, _ = create(registry, definition(OBJECT, plural="others"))
-    judged = updated_status(second, registry)
+    judged = updated_status(second, [first["spec"]["names"]])
     assert judged is not None
     assert not is_established(judged)
     names = condition(judged, "NamesAccepted")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import yaml
 
 from pyctrl.apiserver import ApiServer, ResourceRegistry, Response
 from pyctrl.apiserver._discovery.discovery import AGGREGATED
@@ -29,6 +30,13 @@ def test_the_first_page_lists_where_to_go() -> None:
     assert {"/api/v1", "/apis/apps", "/apis/apps/v1", "/livez/ping", "/version"} <= set(
         msgspec.json.decode(body)["paths"]
     )
+
+
+def test_discovery_is_yaml_for_who_accepts_that() -> None:
+    """A group as YAML has the content of the one as JSON."""
+    answer = _get("/apis/apps", accept="application/yaml")
+    assert dict(answer.headers)["Content-Type"] == "application/yaml"
+    assert yaml.safe_load(_text(answer)) == msgspec.json.decode(_text(_get("/apis/apps")))
 
 
 def test_a_document_that_a_client_has_is_not_sent_again() -> None:

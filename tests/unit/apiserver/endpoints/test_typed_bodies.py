@@ -38,6 +38,7 @@ def test_an_older_version_is_accepted_for_an_eviction_only() -> None:
     ("obj", "why"),
     [
         ({"kind": "Pod", "apiVersion": "v1"}, r"converting \(v1.Pod\) to \(autoscaling.Scale\): unknown conversion"),
+        ({"kind": "List", "apiVersion": "v1"}, r"converting \(v1.List\) to \(autoscaling.Scale\): unknown conversion"),
         ({"kind": "Widget", "apiVersion": "v1"}, 'no kind "Widget" is registered for version "v1"'),
     ],
 )

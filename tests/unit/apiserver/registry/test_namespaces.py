@@ -27,6 +27,17 @@ def test_a_namespace_goes_when_it_is_finalized(ask: Asker) -> None:
     assert ask("GET", path)[0] == 404
 
 
+def test_finalizing_replaces_the_metadata_too(ask: Asker) -> None:
+    """A body for /finalize without the namespace's finalizers removes them, and the deleted namespace goes."""
+    path = "/api/v1/namespaces/n"
+    ask("POST", "/api/v1/namespaces", {"metadata": {"name": "n", "finalizers": ["x.io/hold"], "labels": {"a": "b"}}})
+    ask("DELETE", path)
+    assert ask("PUT", f"{path}/finalize", {"metadata": {"name": "n"}, "spec": {"finalizers": ["x.io/a"]}})[0] == 200
+    assert "finalizers" not in ask("GET", path)[1]["metadata"]
+    assert ask("PUT", f"{path}/finalize", {"metadata": {"name": "n"}, "spec": {}})[0] == 200
+    assert ask("GET", path)[0] == 404
+
+
 def test_a_second_delete_does_not_remove_a_namespace_that_has_content(ask: Asker) -> None:
     """A namespace that is deleted is Terminating, also after more deletes, until it is finalized."""
     path = "/api/v1/namespaces/n"

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation, negotiate_media_type
+from pyctrl.apiserver._request.negotiation import (
+    MediaTypeOptions,
+    Representation,
+    negotiate_discovery,
+    negotiate_media_type,
+)
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
@@ -29,6 +34,44 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 def test_the_first_form_that_the_server_has_is_taken(accept: str, form: MediaTypeOptions) -> None:
     """The first supported media type of Accept is chosen."""
     assert negotiate_media_type(accept) == form
+
+
+OLD, NEW = (f"application/json;g=apidiscovery.k8s.io;v={each};as=APIGroupDiscoveryList" for each in ("v2beta1", "v2"))
+
+
+@pytest.mark.parametrize(
+    ("accept", "form"),
+    [
+        (f"{NEW},{OLD},application/json", ("application/json", True)),  # kubectl's
+        (f"{OLD},application/json", ("application/json", False)),
+        (NEW.replace("json", "yaml"), ("application/yaml", True)),
+        ("application/yaml", ("application/yaml", False)),
+        ("application/*", ("application/json", False)),
+        ("text/html, */*;q=0.1", ("application/json", False)),
+        ("application/vnd.kubernetes.protobuf", ("application/json", False)),
+        ("", ("application/json", False)),
+    ],
+)
+def test_a_discovery_document_is_aggregated_for_who_accepts_that_first(accept: str, form: tuple[str, bool]) -> None:
+    """kubectl gets the aggregated form; curl and old clients get the unaggregated one."""
+    assert negotiate_discovery(accept, has_aggregated=True) == form
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "code"),
+    [
+        ("/apis", "text/html", 406),
+        ("/apis", OLD, 406),
+        ("/apis", "application/json;as=Table", 406),
+        ("/apis", NEW, 200),
+        ("/apis/apps", NEW, 406),
+        ("/api/v1", NEW, 406),
+        ("/apis/none", "text/html", 404),
+    ],
+)
+def test_a_document_in_no_accepted_form_is_refused(ask: Asker, path: str, accept: str, code: int) -> None:
+    """Discovery in another form than the server has is 406, after 404 for a group that is not served."""
+    assert ask.answer("GET", path, headers={"Accept": accept}).status == code
 
 
 def test_a_form_the_server_has_not_is_refused(ask: Asker) -> None:

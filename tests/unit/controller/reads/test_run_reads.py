@@ -88,6 +88,13 @@ async def test_reads_by_other_tasks_of_the_reconcile_count() -> None:
         reads = [str(each) for each in controller.subscriptions.reads_of(Request("default", "web"))]
         assert reads == ["Secret default/a", "Secret default/b"]
         await outliving[0]
+        readers.take()
+        await client.create(secret("later"))
+        await settle()
+        assert readers.take() == []
+        await client.create(secret("b"))
+        await settle()
+        assert readers.take() == ["web"]
 
 
 async def test_live_reads_do_not_subscribe() -> None:

@@ -15,7 +15,7 @@ from pyctrl.controller import Builder, Request, Result, reading
 from pyctrl.errors import TerminalError
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from tests.unit.controller._hosts import config_map, make_host, running, settle
-from tests.unit.controller.reads._readers import Readers, named_secret, secret
+from tests.unit.controller.reads._readers import Read, Readers, named_secret, secret
 
 
 async def test_a_change_of_a_read_object_runs_the_request_again() -> None:
@@ -131,9 +131,15 @@ async def test_own_writes_do_not_run_the_request_again_but_others() -> None:
         assert sorted(readers.take()) == ["reader", "reader", "remover", "remover", "writer"]
 
 
-async def test_a_deleted_object_drops_its_subscriptions() -> None:
-    """Nothing is kept for a request whose object is gone."""
-    host, readers = make_host(), Readers(named_secret)
+async def secret_of_all(readers: Readers, request: Request) -> None:
+    """Read a Secret, whether the object of the request exists or not."""
+    await readers.client.find(Secret, Key("default", "db"))
+
+
+@pytest.mark.parametrize("read", [named_secret, secret_of_all])
+async def test_a_deleted_object_drops_its_subscriptions(read: Read) -> None:
+    """Nothing is kept for a request whose object is gone, not even what its last run has read nevertheless."""
+    host, readers = make_host(), Readers(read)
     controller = Builder(host).build(readers)
     async with running(host) as client:
         web = await client.create(config_map("web", secret="db"))

@@ -12,7 +12,7 @@ from pyctrl.client import (
     InProcessTransport,
     merge_from,
 )
-from pyctrl.controller import Builder, Request
+from pyctrl.controller import Builder, Request, on_delete
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.testing import Answered, ConnectionRefused, FaultyTransport, Rule
 from tests.unit.controller._hosts import PlainHost, config_map, make_host, running, settle
@@ -42,6 +42,45 @@ async def test_a_shared_object_is_a_storm_that_others_overtake() -> None:
     times = [at - began for at, _ in ran]
     assert sum(at < 0.01 for at in times) in range(100, 115)
     assert 0.28 < times[-1] < 0.32
+
+
+async def test_another_change_overtakes_a_storm() -> None:
+    """While hundreds of requests run because of one object, a new object does not wait for them."""
+    host, ran = make_host(), list[str]()
+
+    async def read(readers: Readers, request: Request) -> None:
+        if await readers.client.find(Secret, Key("default", "shared")) is not None:
+            ran.append(request.name)
+            await asyncio.sleep(0.1)
+
+    Builder(host).build(Readers(read))
+    async with running(host) as client:
+        for number in range(110):
+            await client.create(config_map(f"m{number}"))
+        await settle()
+        await client.create(secret("shared"))
+        await asyncio.sleep(1)
+        await client.create(config_map("urgent"))
+        await asyncio.sleep(60)
+    assert len(ran) == 111
+    assert ran.index("urgent") < 20
+
+
+async def test_predicates_decide_which_changes_of_a_read_object_count() -> None:
+    """A change that a predicate of `reads` refuses runs nothing, and others do."""
+    host, readers = make_host(), Readers(named_secret)
+    readers.reads = ()  # type: ignore[assignment]
+    Builder(host).reconciles(ConfigMap).reads(Secret, predicates=[on_delete]).build(readers)
+    async with running(host) as client:
+        await client.create(config_map("web", secret="db"))
+        await settle()
+        readers.take()
+        db = await client.create(secret("db"))
+        await settle()
+        assert readers.take() == []
+        await client.delete(db)
+        await settle()
+        assert readers.take() == ["web"]
 
 
 async def test_reads_need_the_permissions_to_list_and_watch() -> None:

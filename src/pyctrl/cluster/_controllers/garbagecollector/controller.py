@@ -73,7 +73,7 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
             owner = await self._owner(node, ref)
             if owner is None:
                 dangling.add(ref.uid)
-            elif owner.waits_for_dependents and ref.block_owner_deletion:
+            elif owner.waits_for_dependents:
                 waiting_for_dependents.add(ref.uid)
             else:
                 solid += 1

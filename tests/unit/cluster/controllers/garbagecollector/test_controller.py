@@ -113,6 +113,20 @@ async def test_an_owner_waits_only_for_dependents_that_block_it(client: Client) 
     await wait_for(client, ConfigMap, child.key, lambda found: found.metadata.deletion_timestamp is not None)
 
 
+async def test_foreground_deletion_deletes_dependents_that_do_not_block_it(client: Client) -> None:
+    """While a blocking dependent holds back the owner, the other dependents are deleted already."""
+    a = await client.create(configmap("a"))
+    held = configmap("held", a)
+    held.metadata.finalizers = ["x.io/f"]
+    await client.create(held)
+    free = configmap("free")
+    free.metadata.owner_references = [owner_reference(a)]
+    await client.create(free)
+    await client.delete(a, propagation="Foreground")
+    await gone(client, "free")
+    assert (await client.get(ConfigMap, a.key)).metadata.finalizers == ["foregroundDeletion"]
+
+
 async def test_foreground_deletion_waits_for_the_dependents_of_dependents(client: Client) -> None:
     """A chain that is deleted in the foreground goes from its end."""
     a = await client.create(configmap("a"))

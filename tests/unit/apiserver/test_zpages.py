@@ -1,4 +1,4 @@
-"""The page /statusz in its forms, compared with kube-apiserver 1.36.2."""
+"""The pages /statusz and /flagz in their forms, compared with kube-apiserver 1.36.2."""
 
 from __future__ import annotations
 
@@ -68,3 +68,21 @@ def test_other_forms_are_not_acceptable(accept: str) -> None:
     """Any other media type is a 406 with the types that are accepted."""
     answer = _get(accept)
     assert (answer.status, json.loads(_text(answer))["message"]) == (406, ACCEPTED)
+
+
+def test_flags_are_shown() -> None:
+    """/flagz has a line for each flag, sorted, and is an object for clients that accept a Flagz."""
+    server = ApiServer()
+    server.flags = {"port": "6443", "load": "[]"}
+    text = server.handle_nowait("GET", "/flagz", headers={"Accept": "*/*"})
+    assert _text(text).splitlines()[1] == "apiserver flagz"
+    assert _text(text).splitlines()[3:] == ["load: []", "port: 6443"]
+    wanted = STRUCTURED.format("v1beta1").replace("Statusz", "Flagz")
+    obj = server.handle_nowait("GET", "/flagz", headers={"Accept": wanted})
+    assert json.loads(_text(obj)) == {
+        "kind": "Flagz",
+        "apiVersion": "config.k8s.io/v1beta1",
+        "metadata": {"name": "apiserver"},
+        "flags": {"load": "[]", "port": "6443"},
+    }
+    assert server.handle_nowait("GET", "/flagz", headers={"Accept": "application/json"}).status == 406
