@@ -27,6 +27,7 @@ QUESTIONS = {
     "retry backoff": "recipes/retry-backoff.md#what-the-queue-does",
     "webhooks without cert-manager": "recipes/webhooks-without-cert-manager.md#certificates",
     "leader election locally": "leader-election.md#leader-election-locally",
+    "scale replicas HPA KEDA": "recipes/scale-replicas.md#with-keda",
     "why reconcile not run": "recipes/debug-reconcile.md#it-does-not-run",
     "deploy to cluster": "manifests.md#deploying-to-a-cluster",
     "test without a cluster": "testing.md#a-cluster-for-each-test",
