@@ -23,7 +23,7 @@ from pyctrl.controller._sharding.shard_key import ShardBy, ShardKey, slot_of_tex
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._workqueue.priority_heap import LOW_PRIORITY
 from pyctrl.controller._workqueue.queue import Queue
-from pyctrl.controller._workqueue.work_item import WorkItem
+from pyctrl.controller._workqueue.work_item import Done, WorkItem
 from pyctrl.errors import CacheError
 
 __all__ = ["ControllerShard", "ShardAssignment", "ShardRun"]
@@ -102,6 +102,9 @@ class ControllerShard:
         self.name = name
         self._queue, self._key, self._source, self._assignment = queue, key, source, assignment
         self._has_failed = False
+        #: Runs that have ended, and those of them that failed.
+        self.reconciles: int = 0
+        self.errors: int = 0
         self._runs: dict[ShardRun, None] = {}
         self._absent: dict[Request, _Absent] = {}
         self._deleted: dict[Request, tuple[int, float]] = {}  # slots of deleted objects, and until when
@@ -297,6 +300,9 @@ class ControllerShard:
         finally:
             write_gates.reset(gates)
             del self._runs[run]
+            if item.outcome is not None:
+                self.reconciles += 1
+                self.errors += not isinstance(item.outcome, Done)
             if not self._assignment.has(slot):
                 item.give_up()  # without retries and timers: its new replica runs it at once
             self._assignment.finished()

@@ -53,6 +53,9 @@ class Sharding:
     version: str = ""
     #: The share of all requests that this version gets beside another one, from 0 to 1. 1 (the default): no preference.
     canary: float = 1.0
+    #: Promote a canary after this time, to the share of any other replica, or take all from it earlier if its error
+    #: rate is above twice that of the other version plus one percent, after 50 reconciles. None: by hand.
+    promote_after: timedelta | None = None
     #: Release the Lease on stop, so that others take the requests at once.
     release_on_stop: bool = True
     #: A name of this replica that stays over restarts, such as that of a StatefulSet's Pod, so that it gets the same
@@ -72,6 +75,8 @@ class Sharding:
             raise ManagerError(f"Sharding: canary is a share from 0 to 1, got {self.canary!r}")
         if self.canary < 1 and not self.version:
             raise ManagerError("Sharding: a canary needs version=..., which tells its replicas from the others")
+        if self.promote_after is not None and self.canary >= 1:
+            raise ManagerError("Sharding: promote_after needs a canary, a share below 1")
         if self.handover_timeout < timedelta(0):
             raise ManagerError(f"Sharding: handover_timeout must not be negative, got {self.handover_timeout}")
         if self.memory and self.key is not ShardBy.UID:

@@ -15,7 +15,8 @@ from pyctrl.controller import SLOTS
 from pyctrl.errors import PyctrlError
 from pyctrl.manager._election.lease_lock import current_moment
 from pyctrl.manager._election.options import JITTER_FACTOR
-from pyctrl.manager._sharding.member_state import MemberLoad, MemberState
+from pyctrl.manager._sharding.canary import CanaryTrial, CanaryVerdict
+from pyctrl.manager._sharding.member_state import MemberState
 from pyctrl.manager._sharding.membership import Membership
 from pyctrl.manager._sharding.options import Sharding
 from pyctrl.manager._sharding.rendezvous import Member
@@ -77,7 +78,12 @@ class ShardMember:
             fields=self._fields(),
             is_memory_sharded=options.memory,
         )
+        self._canary = options.canary
+        self._trial = None
+        if options.promote_after is not None:
+            self._trial = CanaryTrial(options.version, options.promote_after.total_seconds())
         self._ended: dict[str, float] = {}  # Leases of replicas that have ended, since when
+        self._has_verdict = False
         self._stopping = asyncio.Event()
         self._last_error = ""
         self._terms = self._losses = self._failures = 0
@@ -145,7 +151,7 @@ class ShardMember:
         while not self._stopping.is_set():
             # A term for each try: another replica may have acknowledged that of an earlier try, and forgotten it again.
             term = f"{self._random.getrandbits(32):08x}"
-            me = Member(self._lease, self._identity, term, options.weight, options.version, options.canary)
+            me = Member(self._lease, self._identity, term, options.weight, options.version, self._canary)
             self.membership.begin_term(me)
             try:
                 sent = await self._leases.begin(self._state(), self._request_seconds)
@@ -171,7 +177,10 @@ class ShardMember:
                 await self._watch()
                 for each in loops:
                     each.cancel()
-        if not self._stopping.is_set():
+        if self._has_verdict:
+            self._has_verdict = False
+            await self.slots.stop()
+        elif not self._stopping.is_set():
             self._losses += 1
             reason = self._last_error or "this process was suspended or its event loop blocked"
             log.error("Failed to renew lease, all reconciles stop", extra=self._fields() | {"reason": reason})
@@ -238,7 +247,22 @@ class ShardMember:
     async def _observe(self) -> None:
         listed = await self._leases.list(self._request_seconds)
         self.membership.observe(listed.states, listed.sent, listed.received)
+        if self._trial is not None and self.membership.has_joined:
+            self._judge(self._trial.judge(listed.states, {self._lease: self.slots.load}, listed.received))
         self.slots.has_news.set()
+
+    def _judge(self, verdict: CanaryVerdict) -> None:
+        """Promote this canary or roll it back: in a new term, since nothing of a member changes during one."""
+        if verdict is CanaryVerdict.WAIT:
+            return
+        is_good = verdict is CanaryVerdict.PROMOTE
+        self._canary, self._trial, self._has_verdict = float(is_good), None, True
+        self.membership.renewed_at = None
+        facts = self._fields() | {"version": self._options.version}
+        if is_good:
+            log.info("Promoting this version", extra=facts)
+        else:
+            log.error("Rolling back this version: it fails more often than the other one", extra=facts)
 
     async def _clean_up(self) -> None:
         """Release the Leases that have expired; later delete them, if this is the first of all members by name."""
@@ -274,11 +298,7 @@ class ShardMember:
             lease_seconds=self._options.lease_duration.total_seconds(),
             acknowledged=self.membership.acknowledged,
             kept=self.membership.held if self.membership.is_leaving else None,
-            load=MemberLoad(
-                slots=self.slots.taken.bit_count(),
-                requests=self.slots.requests,
-                moves=self.slots.taken_count + self.slots.yielded_count,
-            ),
+            load=self.slots.load,
         )
 
     async def _wait(self, seconds: float) -> None:

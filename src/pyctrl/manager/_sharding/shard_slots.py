@@ -13,6 +13,7 @@ from pyctrl.errors import LeadershipLost, NotLeading
 from pyctrl.manager._election.candidate import Moment
 from pyctrl.manager._election.lease_lock import current_moment
 from pyctrl.manager._runnables.runnable_group import CANCEL_TIMEOUT
+from pyctrl.manager._sharding.member_state import MemberLoad
 from pyctrl.manager._sharding.membership import Membership
 from pyctrl.manager._sharding.shard_caches import ShardCaches
 
@@ -124,6 +125,17 @@ class ShardSlots:
     def requests(self) -> int:
         """The number of requests that are ready or running."""
         return sum(shard.requests for shard in self._shards)
+
+    @property
+    def load(self) -> MemberLoad:
+        """How much this replica has to do, and has done."""
+        return MemberLoad(
+            slots=self.taken.bit_count(),
+            requests=self.requests,
+            reconciles=sum(shard.reconciles for shard in self._shards),
+            errors=sum(shard.errors for shard in self._shards),
+            moves=self.taken_count + self.yielded_count,
+        )
 
     def apply(self) -> None:
         """Take and yield slots, cancel runs that are late, and acknowledge others once nothing runs in their slots.

@@ -1,0 +1,84 @@
+"""Canaries are promoted after a time, or rolled back when they fail more often than the other version."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from pyctrl.apiserver import ApiServer
+from pyctrl.controller import Request
+from pyctrl.errors import ManagerError
+from pyctrl.manager import Sharding
+from pyctrl.manager._sharding.canary import CanaryTrial, CanaryVerdict
+from pyctrl.manager._sharding.member_state import MemberLoad, MemberState
+from pyctrl.manager._sharding.rendezvous import Member
+from tests.unit.manager.sharding._rings import ALL_SLOTS, Replica, admin, create, divided, ring
+
+NEW = MemberState(member=Member("new", "new", "1", version="2", canary=0.1), holder="new", renewal="", lease_seconds=15)
+OLD = MemberState(member=Member("old", "old", "2", version="1"), holder="old", renewal="", lease_seconds=15)
+
+
+def judge(trial: CanaryTrial, new: tuple[int, int], old: tuple[int, int], now: float) -> CanaryVerdict:
+    """Judge after so many reconciles and errors of both versions."""
+    states = [replace(NEW, load=MemberLoad(reconciles=new[0], errors=new[1]))]
+    states.append(replace(OLD, load=MemberLoad(reconciles=old[0], errors=old[1])))
+    return trial.judge(states, {}, now)
+
+
+def begun() -> CanaryTrial:
+    """Return a trial of a hundred seconds, in which both versions have already done something."""
+    trial = CanaryTrial("2", 100.0)
+    assert judge(trial, (10, 10), (1000, 500), 0) is CanaryVerdict.WAIT
+    return trial
+
+
+def test_a_good_version_is_promoted_after_the_time() -> None:
+    """What was before the trial does not count, and before the time is over nothing is decided."""
+    trial = begun()
+    assert judge(trial, (110, 10), (2000, 500), 99) is CanaryVerdict.WAIT
+    assert judge(trial, (110, 10), (2000, 500), 100) is CanaryVerdict.PROMOTE
+
+
+def test_a_bad_version_is_rolled_back_at_once() -> None:
+    """Twice the error rate and a percent is the limit, and an error rate below fifty reconciles says nothing."""
+    assert judge(begun(), (59, 59), (2000, 500), 5) is CanaryVerdict.WAIT
+    assert judge(begun(), (110, 16), (2000, 520), 5) is CanaryVerdict.ROLL_BACK
+    assert judge(begun(), (110, 15), (2000, 520), 5) is CanaryVerdict.WAIT
+
+
+def test_what_a_replica_knows_of_itself_counts() -> None:
+    """Its own Lease is up to a period old."""
+    trial = begun()
+    states = [NEW, replace(OLD, load=MemberLoad(reconciles=1000, errors=500))]
+    own = {"new": MemberLoad(reconciles=110, errors=60)}
+    assert trial.judge(states, own, 1) is CanaryVerdict.ROLL_BACK
+
+
+@pytest.mark.parametrize("is_good", [True, False], ids=["good", "bad"])
+async def test_a_canary_gets_a_fair_share_or_nothing(is_good: bool) -> None:
+    """A good version has a third of the slots beside two replicas of the old one, and a bad one none."""
+    server = ApiServer()
+    async with ring(server, "a", "b", version="1") as old:
+        new = Replica(server, "c", version="2", canary=0.5, promote_after=timedelta(seconds=60))
+
+        async def fail(_request: Request) -> None:
+            raise OSError("a mistake of the new version")
+
+        if not is_good:
+            new.recorder.work = fail
+        async with new.running():
+            await divided([*old, new])
+            assert new.slots == pytest.approx(ALL_SLOTS / 2, abs=1)
+            await create(admin(server), [f"map-{number}" for number in range(160)])
+            await asyncio.sleep(80)
+            await divided([*old, new], within=20)
+            assert new.slots == (pytest.approx(ALL_SLOTS / 3, rel=0.15) if is_good else 0)
+
+
+def test_only_a_canary_can_be_promoted() -> None:
+    """Without a share there is nothing to promote."""
+    with pytest.raises(ManagerError, match="promote_after needs a canary"):
+        Sharding(name="op", promote_after=timedelta(minutes=5))
