@@ -104,12 +104,14 @@ async def cluster(
 
     guarded = request.node.get_closest_marker("rbac") is not None or "under_role" in request.fixturenames
     plugins: tuple[AdmissionPluginName, ...] = ("OwnerReferencesPermissionEnforcement",) if guarded else ()
+    gates = request.node.get_closest_marker("feature_gates")
     webhooks, random = InProcessWebhooks(), Random()
     server = ApiServer(
         random=random,
         authorization="RBAC" if guarded else "AlwaysAllow",
         enable_admission_plugins=plugins,
         webhooks=webhooks,
+        feature_gates=None if gates is None else gates.kwargs,
     )
     webhooks.elsewhere = HttpsCaller(EndpointServiceResolver(server.storage))
     async with Cluster(server=server, random=random) as embedded:

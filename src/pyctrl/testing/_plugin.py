@@ -24,6 +24,7 @@ __all__: list[str] = []
 
 MARKERS = (
     "rbac: authorize requests to this test's embedded cluster by RBAC, as other clusters do",
+    "feature_gates(NAME=True, ...): enable features of this test's embedded cluster, by kube-apiserver's names",
     "virtual_time(limit=timedelta(days=1), outside='fail'): run this async test on a clock that jumps",
     "real_time: run this async test on the real clock although its directory is listed in pyctrl_virtual_time",
 )

@@ -258,3 +258,26 @@ def test_an_undeclared_read_is_a_warning(pytester: pytest.Pytester) -> None:
     result = _run(pytester, code, strict=False)
     result.assert_outcomes(passed=1, warnings=1)
     result.stdout.fnmatch_lines(["*controller configmap reads Secret, whose changes cause no reconcile*"])
+
+
+def test_a_marker_enables_features_of_the_embedded_cluster(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a test with the marker has a cluster that applies shard selectors."""
+    for name in ("KUBEBUILDER_ASSETS", "USE_EXISTING_CLUSTER"):
+        monkeypatch.delenv(name, raising=False)
+    code = """
+        import pytest
+        from pyctrl.api import ShardRange, ShardSelector
+        from pyctrl.kinds.core.v1 import ConfigMap
+
+        LOWER = ShardSelector(ShardRange.split(2)[:1])
+
+        @pytest.mark.feature_gates(ShardedListAndWatch=True)
+        async def test_with(client):
+            assert (await client.list(ConfigMap, shard_selector=LOWER)).metadata.shard_info is not None
+
+        async def test_without(client):
+            assert (await client.list(ConfigMap, shard_selector=LOWER)).metadata.shard_info is None
+    """
+    _run(pytester, code).assert_outcomes(passed=2)

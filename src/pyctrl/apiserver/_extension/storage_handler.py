@@ -92,10 +92,10 @@ class StorageHandler:
     async def list(self, request: ResourceRequest) -> Response:
         """GET the collection. The storage's order is kept, and every page is the whole list."""
         options = list_options(request.query, watch=False)
-        selection = self._selection(request, options)
+        selection = read_selection(request, options)
         found = await self._list(request, selection)
         items = [stored for stored in self._stored(found.items) if selection.matches(stored, self._resource)]
-        result = ListResult(items=items, version=_number(found.resource_version), shards=selection.shards)
+        result = ListResult(items=items, version=_number(found.resource_version))
         return ListHandler(self._context.backend).response(request, result)
 
     def watch(self, request: ResourceRequest) -> Response:
@@ -105,7 +105,7 @@ class StorageHandler:
         options = list_options(request.query, watch=True)
         if request.target.name:
             options = replace(options, field_selector=with_name(options.field_selector, request.target))
-        stream = self._watch_lines(request, options, self._selection(request, options))
+        stream = self._watch_lines(request, options, read_selection(request, options))
         return watch_response(request.headers, stream)
 
     async def _watch_lines(
@@ -136,9 +136,6 @@ class StorageHandler:
             yield lines.error(error.status)
         except ApiError as error:
             yield lines.error(_refusal(error, request).status)
-
-    def _selection(self, request: ResourceRequest, options: ListOptions) -> SelectionPredicate:
-        return read_selection(request, options, self._context.backend.features)
 
     def _seconds(self, options: ListOptions) -> float:
         if options.timeout_seconds is not None and options.timeout_seconds > 0:
@@ -204,7 +201,7 @@ class StorageHandler:
 
     async def delete_collection(self, request: ResourceRequest) -> Response:
         """DELETE all selected objects of the collection."""
-        selection = self._selection(request, list_options(request.query, watch=False))
+        selection = read_selection(request, list_options(request.query, watch=False))
         live = self._stored((await self._list(request, selection)).items)
         return await self._transaction(request, live, lambda scratch: scratch.deletes.delete_collection(request))
 
@@ -271,7 +268,8 @@ class _Scratch:
     def __init__(self, backend: RESTStorage, resource: ResourceType, live: Sequence[StoredObject]) -> None:
         storage = Storage()
         storage.version = max([storage.version, *(each.version for each in live)])
-        self._backend = backend = replace(backend, storage=storage)
+        # Without features: shard selectors are applied by upstream's generic registry, which these objects do not have.
+        self._backend = backend = replace(backend, storage=storage, features=frozenset())
         self._collection = backend.collection(resource)
         self._collection.restore({each.key: each for each in live}, 0)
         self.creates = CreateHandler(backend)

@@ -120,6 +120,13 @@ def test_the_namespace_is_hashed_too(ask: Asker) -> None:
     assert sorted(found) == [[], list("abcdefgh")]
 
 
+def test_component_statuses_ignore_the_selector(ask: Asker) -> None:
+    """Objects that are not in the storage of the server are listed whole, and the selector is not read."""
+    code, page = ask("GET", "/api/v1/componentstatuses", shardSelector="no selector")
+    assert (code, page["metadata"]) == (200, {})
+    assert len(page["items"]) == 3
+
+
 def test_a_selector_that_does_not_parse_is_an_error_without_a_reason(ask: Asker) -> None:
     """A text that is no selector gets 500 with kube-apiserver's message, for a list and for a watch."""
     for watch in ("false", "true"):

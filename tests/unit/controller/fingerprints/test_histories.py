@@ -1,8 +1,12 @@
-"""Random histories: whatever happens to objects, the program and its fingerprints, each request sees the last state."""
+"""Random histories: whatever happens to objects, the program and its fingerprints, each request sees the last state.
+
+`PYCTRL_HISTORIES=10000` tries more histories than the default.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +24,7 @@ from pyctrl.manager import MemoryFingerprints
 from pyctrl.testing import run_virtual
 from tests.unit.manager.fingerprints._programs import Noter, Program, config_map, secret
 
+HISTORIES = int(os.environ.get("PYCTRL_HISTORIES", "40"))
 NAMES = ("a", "b", "c")
 SECRETS = ("x", "y")
 
@@ -29,6 +34,7 @@ acts = st.one_of(
     st.tuples(st.just("delete own"), st.sampled_from(NAMES), st.just("")),
     st.tuples(st.just("secret"), st.sampled_from(SECRETS), st.sampled_from(("", "a", "b"))),
     st.tuples(st.just("delete secret"), st.sampled_from(SECRETS), st.just("")),
+    st.tuples(st.just("rename secret"), st.sampled_from(SECRETS), st.sampled_from(SECRETS)),
     st.tuples(st.just("fail"), st.sampled_from(NAMES), st.sampled_from(("", "now"))),
     st.tuples(st.sampled_from(("restart", "stop", "kill")), st.just(""), st.just("")),
     st.tuples(st.sampled_from(("lose", "tear", "put back")), st.just(""), st.just("")),
@@ -58,10 +64,11 @@ class World:
             self.seen.pop(request.name, None)
             return
         named = await noter.client.find(Secret, Key("default", own.data["secret"]))
+        following = named and await noter.client.find(Secret, Key("default", next_of(named)))
         listed = await noter.client.list(Secret, namespace="default", labels={"of": request.name})
         if own.metadata.labels.get("secret") != own.data["secret"]:
             own = await noter.client.patch(own, MergePatch({"metadata": {"labels": {"secret": own.data["secret"]}}}))
-        self.seen[request.name] = state_of(own, named, listed)
+        self.seen[request.name] = state_of(own, named, following, listed)
 
     async def expected(self, client: Client) -> dict[str, object]:
         """Return what runs would see now."""
@@ -70,7 +77,9 @@ class World:
         for own in await client.list(ConfigMap, namespace="default"):
             if own.metadata.name in NAMES:
                 listed = [each for each in secrets.values() if each.metadata.labels.get("of") == own.metadata.name]
-                found[own.metadata.name] = state_of(own, secrets.get(own.data["secret"]), listed)
+                named = secrets.get(own.data["secret"])
+                following = named and secrets.get(next_of(named))
+                found[own.metadata.name] = state_of(own, named, following, listed)
         return found
 
     # --- the program ---
@@ -107,6 +116,13 @@ class World:
                 await gone(client, ConfigMap, name)
             case ("delete secret", name, _):
                 await gone(client, Secret, name)
+            case ("rename secret", name, to):
+                found = await client.find(Secret, Key("default", name))
+                if found is not None and name != to:
+                    await gone(client, Secret, name)
+                    made = secret(to)
+                    made.metadata.labels = found.metadata.labels
+                    await put(client, made)
             case ("fail", name, now):
                 self.failing = {name} if now else set()
             case ("wait", seconds, _):
@@ -128,9 +144,14 @@ class World:
             self.store.data = self.copies[len(self.copies) // 2]
 
 
-def state_of(own: ConfigMap, named: Secret | None, listed: Any) -> object:
-    uids = sorted((each.metadata.name, each.metadata.resource_version) for each in listed)
-    return own.metadata.resource_version, named and named.metadata.resource_version, uids
+def next_of(named: Secret) -> str:
+    """Return the name of the Secret that a Secret names: the other one of its label, or one that never exists."""
+    return {"a": "x", "b": "y"}.get(named.metadata.labels.get("of", ""), "none")
+
+
+def state_of(own: ConfigMap, named: Secret | None, following: Secret | None, listed: Any) -> object:
+    versions = [each and each.metadata.resource_version for each in (own, named, following)]
+    return versions, sorted((each.metadata.name, each.metadata.resource_version) for each in listed)
 
 
 async def put(client: Client, made: ConfigMap | Secret) -> None:
@@ -173,7 +194,8 @@ async def run_history(history: list[tuple[str, str, str]], *, predicates: tuple[
 
 
 @pytest.mark.slow("some dozen histories, each with several starts of a manager")
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.timeout(60 + HISTORIES)
+@settings(max_examples=HISTORIES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(history=st.lists(acts, max_size=14))
 def test_no_history_hides_a_change(history: list[tuple[str, str, str]]) -> None:
     """After any changes, failures, restarts, kills and damaged fingerprints each request has seen its state."""

@@ -90,6 +90,18 @@ async def test_lists_of_other_labels_are_not_compared() -> None:
         assert compared == [mine]
 
 
+async def test_lists_of_other_index_values_are_not_compared() -> None:
+    """A change is compared with the lists by the index values of its object, not with all lists of a namespace."""
+    async with running_informer(Secret) as informer:
+        informer.lister.add_index("type", lambda record: [record.field("type") or ""])
+        lists = ListReads(informer, ReaderCounts())
+        for number in range(100):
+            lists.get(query(namespace="default"), ("type", f"other-{number}"))
+        mine = lists.get(query(namespace="default"), ("type", "x"))
+        traits = lists._traits_of(record("db", type="x"))
+        assert [read for trait in traits for read in lists._by_trait.get(trait, ())] == [mine]
+
+
 async def test_a_list_without_readers_is_forgotten() -> None:
     """Nothing is left of a list that no request has any more, and lists with the same trait stay."""
     async with running_informer(Secret) as informer:
