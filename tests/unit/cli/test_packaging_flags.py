@@ -31,6 +31,7 @@ def test_a_flag_overrides_its_setting_only(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text(SETTINGS)
     (tmp_path / "shop.py").touch()
+    assert PackagingFlags(shards="auto").settings(None).shards == "auto"
     settings = PackagingFlags(replicas=0, watch_namespace=("web,shop", "ci")).settings(None)
     assert (settings.program, settings.replicas, settings.image) == ("shop.py", 0, "shop:1")
     assert settings.watch_namespaces == ("web", "shop", "ci")

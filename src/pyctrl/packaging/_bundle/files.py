@@ -81,6 +81,8 @@ def _installed(project: Project) -> Iterator[Object]:
     settings = project.settings
     for kind, *_ in project.kinds:
         yield from rbac_objects.kind_roles(project, kind).values()
+    if settings.shards == "auto":
+        yield workload.disruption_budget(project)
     if settings.metrics == "https":
         yield rbac_objects.metrics_reader(project)
     if settings.metrics != "off":

@@ -77,6 +77,19 @@ def test_a_program_that_elects_has_its_lease(run: Run, program: Path) -> None:
     ]
 
 
+def test_a_program_with_shards_has_the_leases_of_all_replicas(run: Run, program: Path) -> None:
+    """With shards, a Role of the namespace permits all that replicas do with their Leases, whose names vary."""
+    arguments = ("--service-account", "ops:vault", "--shards", "auto")
+    for lease in ((), ("--leader-election-id", "vault-operator")):
+        ran = run("rbac", "generate", f"{program}:add_vault", *arguments, *lease)
+        (role,) = [document for document in yaml.safe_load_all(ran.out) if document["kind"] == "Role"]
+        assert role["metadata"]["namespace"] == "ops"
+        leases = [rule for rule in role["rules"] if rule["resources"] == ["leases"]]
+        assert [(rule.get("resourceNames"), rule["verbs"]) for rule in leases] == [
+            (None, ["create", "delete", "get", "list", "update"])
+        ]
+
+
 def test_a_program_without_a_manager_says_what_it_needs(run: Run) -> None:
     """An object with `rbac`, such as a web service without a manager, has its roles printed."""
     ran = run("rbac", "generate", "examples.inventory.inventory:Inventory", "--service-account", "testing:inventory")

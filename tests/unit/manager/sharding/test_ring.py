@@ -59,6 +59,8 @@ def test_a_member_joins_until_all_others_have_acknowledged_it() -> None:
     assert (member(ring, "a").phase, member(ring, "b").phase) == ("working", "working")
     assert (member(ring, "a").requests, member(ring, "a").moves) == (3, 7)
     assert ring.unassigned == 1024 - member(ring, "a").slots - member(ring, "b").slots > 0
+    unknown = read(lease("a", "b", load=working), lease("b", "a", load=working), lease("c"))
+    assert [each.phase for each in unknown.members] == ["working", "working", "joining"]
     acknowledged = read(lease("a", "b", "c", load=working), lease("b", "a", load=working), lease("c", "a", "b"))
     assert member(acknowledged, "c").awaited == ("b",)
 

@@ -118,6 +118,20 @@ async def test_what_the_program_may_do_is_asked_for() -> None:
     assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == "podset:0.1.0"
 
 
+async def test_replicas_with_shards_have_what_they_need() -> None:
+    """With shards the bundle has the PodDisruptionBudget, the flag, and the permissions for all Leases."""
+    files = await podset(shards="auto", replicas=3)
+    budget = spec_of(files, "manifests/podset-controller-manager_policy_v1_poddisruptionbudget.yaml")
+    assert budget["maxUnavailable"] == 1
+    install = spec_of(files, "manifests/podset.clusterserviceversion.yaml")["install"]["spec"]
+    (deployment,) = install["deployments"]
+    assert deployment["spec"]["replicas"] == 3
+    assert "--shards=auto" in deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    (permissions,) = install["permissions"]
+    (leases,) = [rule for rule in permissions["rules"] if rule["resources"] == ["leases"]]
+    assert leases["verbs"] == ["create", "delete", "get", "list", "update"]
+
+
 async def test_kinds_are_told_with_their_fields(tmp_path: Path) -> None:
     """The schema yields display names, field descriptors, owned resources and a valid example for each kind."""
     spec = spec_of(await podset(), "manifests/podset.clusterserviceversion.yaml")

@@ -160,6 +160,7 @@ def test_the_image_has_the_version_of_the_project(
         ('replicas = "2"', r"replicas: expected int; got '2'"),
         ('version = "1"', r"\[tool.pyctrl\] has no setting 'version'; there are args, "),
         ('metrics = "tls"', r"metrics: expected one of https, http, off; got 'tls'"),
+        ("shards = true", r"shards: expected one of auto, off; got True"),
         ('args = "a"', r"args: expected a list of strings"),
         ("env = [1]", r"env: expected a table of strings"),
         ("env", r"pyproject.toml: "),
