@@ -83,9 +83,9 @@ class Node:
         """The moment on its own clock."""
         return at(1000 + time * self.speed)
 
-    def holds(self, time: float) -> int:
-        """The slots whose requests may write now."""
-        return self.membership.held if self.membership.may_write(self.now(time)) else 0
+    def works_on(self, time: float) -> int:
+        """The slots whose requests may write or run now."""
+        return self.membership.held | self.busy if self.membership.may_write(self.now(time)) else 0
 
     # --- its Lease ---
 
