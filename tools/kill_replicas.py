@@ -54,10 +54,16 @@ class Copier(Reconciler[ConfigMap]):
         await self.client.patch(found, MergePatch({"data": done}))
 
 
-async def replica(kubeconfig: Path, name: str) -> None:
+async def replica(kubeconfig: Path, name: str, *, is_memory_sharded: bool) -> None:
     """Run one replica until it is told to stop."""
     config, random = replace(Config.load(kubeconfig=kubeconfig), user_agent=name), Random(name)
-    sharding = Sharding(name="ring", namespace=NAMESPACE, identity=name, handover_timeout=timedelta(seconds=5))
+    sharding = Sharding(
+        name="ring",
+        namespace=NAMESPACE,
+        identity=name,
+        handover_timeout=timedelta(seconds=5),
+        memory=is_memory_sharded,
+    )
     async with Manager(config, sharding=sharding, namespaces=[NAMESPACE], preflight=Preflight.OFF) as manager:
         Builder(manager).reconciles(ConfigMap).options(workers=8).build(Copier(name, random))
         await manager.run()
@@ -75,7 +81,8 @@ class Process:
 class Ring:
     """The processes, and what happens to them."""
 
-    def __init__(self, kubeconfig: Path, count: int, random: Random, home: Path) -> None:
+    def __init__(self, kubeconfig: Path, count: int, random: Random, home: Path, *, is_memory_sharded: bool) -> None:
+        self._is_memory_sharded = is_memory_sharded
         self._kubeconfig, self._random, self._home = kubeconfig, random, home
         self.names: list[str] = []
         self.events: dict[str, int] = {}
@@ -85,6 +92,7 @@ class Ring:
         name = f"replica-{len(self.names)}"
         self.names.append(name)
         command = [sys.executable, __file__, "--replica", name, "--kubeconfig", str(self._kubeconfig)]
+        command += ["--memory"] * self._is_memory_sharded
         with (self._home / f"{name}.log").open("wb") as log:
             return Process(name, subprocess.Popen(command, stdout=log, stderr=log))
 
@@ -147,7 +155,7 @@ async def torment(kubeconfig: Path, home: Path, args: argparse.Namespace) -> tup
         for number in range(args.objects):
             meta = ObjectMeta(name=f"object-{number}", namespace=NAMESPACE, labels={LABEL: ""})
             await client.create(ConfigMap(metadata=meta, data={"wanted": "0"}))
-        ring, stopping = Ring(kubeconfig, args.replicas, random, home), asyncio.Event()
+        ring, stopping = Ring(kubeconfig, args.replicas, random, home, is_memory_sharded=args.memory), asyncio.Event()
         try:
             loading = asyncio.create_task(load(client, args.objects, random, stopping))
             ends = loop.time() + args.minutes * 60
@@ -174,11 +182,13 @@ def main() -> int:
     parser.add_argument("--replicas", type=int, default=4, help="default: %(default)s")
     parser.add_argument("--objects", type=int, default=300, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    text = "replicas cache only their own objects, which the server selects (ShardedListAndWatch)"
+    parser.add_argument("--memory", action="store_true", help=text)
     parser.add_argument("--replica", help=argparse.SUPPRESS)
     parser.add_argument("--kubeconfig", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.replica:
-        asyncio.run(replica(args.kubeconfig, args.replica))
+        asyncio.run(replica(args.kubeconfig, args.replica, is_memory_sharded=args.memory))
         return 0
     if args.assets is None:
         parser.error("--assets is required: the directory of etcd and kube-apiserver, such as that of setup-envtest")
@@ -187,6 +197,7 @@ def main() -> int:
         policy, log = home / "policy.json", home / "audit.log"
         policy.write_text(json.dumps(POLICY))
         flags = [f"--audit-policy-file={policy}", f"--audit-log-path={log}", "--audit-log-maxsize=10000"]
+        flags += ["--feature-gates=ShardedListAndWatch=true"] * args.memory
         with control_plane(args.assets, apiserver_flags=flags) as plane:
             try:
                 ring, changes, left = asyncio.run(torment(plane.kubeconfig, home, args))
