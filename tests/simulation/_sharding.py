@@ -111,20 +111,11 @@ class Replica:
         return self.connection.link
 
     def acts_on(self) -> list[Request]:
-        """Return the keys of which a reconcile runs and may write, by its own clock."""
-        member, shard = self.member, self.shard
-        if self.is_dead or member is None or shard is None:
+        """Return the keys of which a reconcile runs in a term that is not over, by its own clock."""
+        if self.is_dead or self.member is None:
             return []
-        runs = shard._runs  # the gates of the runs know whether they may write
-
-        def allowed() -> list[Request]:
-            return [
-                run.item.request
-                for run in runs
-                if isinstance(run.gate._term, str) and member.slots.may_write(run.slot, run.gate._term)  # type: ignore[attr-defined]
-            ]
-
-        return context_of(self.name).run(allowed)
+        is_over = not self.member.membership.may_write(context_of(self.name).run(current_moment))
+        return [] if is_over else list(self.running)
 
     def takes(self) -> int:
         """Return the slots whose requests it takes now, by its own clock."""
