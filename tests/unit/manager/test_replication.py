@@ -115,7 +115,7 @@ async def test_the_namespace_of_the_options_is_that_of_the_leases() -> None:
     async with manager(sharding=Sharding(name="op", namespace="system")) as made:
         assert made.shard_member is not None
         (permission,) = made.shard_member.rbac
-        assert permission.where == {"system"}
+        assert permission.where == frozenset(["system"])
 
 
 async def test_the_identity_of_the_options_is_that_of_the_replica() -> None:

@@ -109,9 +109,9 @@ class Ring(RuleBasedStateMachine):
                 node.renew(self.time)
                 node.look(self.time)
 
-    @rule(number=NODES, seconds=st.sampled_from([4, 8]))
-    def renew_slowly(self, number: int, seconds: float) -> None:
-        """The answer to a renewal, which others read at once, takes some seconds."""
+    @rule(number=NODES, seconds=st.sampled_from([4, 8]), silence=st.sampled_from([0, 10]))
+    def renew_slowly(self, number: int, seconds: float, silence: float) -> None:
+        """The answer to a renewal, which others read at once, takes some seconds; then the replica may do nothing."""
         node = self.nodes[number]
         node.arrive(node.send_write(self.time))
         for other in self.nodes:
@@ -119,6 +119,7 @@ class Ring(RuleBasedStateMachine):
                 other.look(self.time)
         self.time += seconds
         node.answer(self.time)
+        self.stand_still(number, silence)
 
     @rule(number=NODES, is_read_late=st.booleans())
     def look_slowly(self, number: int, is_read_late: bool) -> None:

@@ -337,7 +337,7 @@ def test_a_member_needs_permissions_for_leases(server: ApiServer, namespace: str
     assert permission.rule.resources == ("leases",)
     assert not permission.rule.names
     if namespace is not None:
-        assert permission.where == {"system"}
+        assert permission.where == frozenset(["system"])
 
 
 async def test_the_load_is_in_the_lease(server: ApiServer) -> None:
