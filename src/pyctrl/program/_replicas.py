@@ -68,8 +68,7 @@ _FIELDS = {
 
 
 def _given(options: RunOptions) -> Mapping[str, Any]:
-    values = {option: getattr(options, option) for option in _FIELDS}
-    return {option: value for option, value in values.items() if value is not None and value is not False}
+    return {option: value for option in _FIELDS if (value := getattr(options, option)) is not None}
 
 
 def _flag(option: str) -> str:

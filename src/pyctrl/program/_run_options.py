@@ -105,7 +105,7 @@ class RunOptions(Protocol):
 
     @property
     def shard_memory(self) -> bool | None:
-        """Whether a replica caches its own objects only; with the key ``uid``."""
+        """Whether a replica caches its own objects only; with the key ``uid``. None: it caches all."""
 
     @property
     def shard_weight(self) -> float | None:
