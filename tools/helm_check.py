@@ -81,7 +81,7 @@ def _check(helm: str, folder: Path, settings: Settings) -> None:
         found = _template(helm, directory, values)
         wanted = plain(install(asyncio.run(read_project(choice))))
         _equal(plain(found), wanted, f"{settings.name}: install with {values}")
-    for values in ({}, _MORE, {**_MORE, "rbac": {"create": False}, "crds": {"enabled": False}}):
+    for values in ({}, {"replicas": None}, _MORE, {**_MORE, "rbac": {"create": False}, "crds": {"enabled": False}}):
         release = Release(chart.texts(), values, name=settings.name, namespace="there")
         found = _template(helm, directory, values, "there")
         _equal(_sorted(found), _sorted(release.objects()), f"{settings.name}: as tests render {values}")
@@ -97,19 +97,20 @@ def _choices(settings: Settings, *, has_webhooks: bool) -> Iterator[tuple[Settin
     """Yield settings, and the equivalent values."""
     certificates = ("managed", "cert-manager") if has_webhooks else ("managed",)
     modes = ("https", "http", "off")
-    for metrics, prometheus, policy, certificate, watched in itertools.product(
-        modes, (True, False), (True, False), certificates, ((), ("shop", "web"))
+    for metrics, prometheus, policy, certificate, watched, shards in itertools.product(
+        modes, (True, False), (True, False), certificates, ((), ("shop", "web")), ("auto", "off")
     ):
         values: dict[str, Any] = {
             "metrics": {"enabled": metrics != "off", "secure": metrics == "https"},
             "prometheus": {"enabled": prometheus},
             "networkPolicy": {"enabled": policy},
             "watchNamespaces": list(watched),
+            "sharding": {"enabled": shards == "auto"},
         }
         if has_webhooks:
             values["webhook"] = {"certificates": certificate}
         said: dict[str, Any] = {"metrics": metrics, "webhook_certificates": certificate, "watch_namespaces": watched}
-        yield replace(settings, prometheus=prometheus, network_policy=policy, **said), values
+        yield replace(settings, prometheus=prometheus, network_policy=policy, shards=shards, **said), values
 
 
 def _template(helm: str, directory: Path, values: dict[str, Any], namespace: str = "") -> list[dict[str, Any]]:

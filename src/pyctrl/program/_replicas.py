@@ -43,6 +43,10 @@ def sharding(options: RunOptions, name: str) -> Sharding | None:
         raise CommandFailed("--shards=auto and fingerprints contradict each other: one replica keeps fingerprints")
     if given.get("shard_canary", 1) < 1 and not options.shard_version:
         raise CommandFailed("--shard-canary needs --shard-version, which tells its replicas from the others")
+    if options.shard_promote_after is not None and given.get("shard_canary", 1) == 1:
+        raise CommandFailed("--shard-promote-after needs --shard-canary, a share below 1")
+    if options.shard_memory and given.get("shard_by", "uid") != "uid":
+        raise CommandFailed("--shard-memory needs --shard-by=uid, because servers select objects by their uid")
     from pyctrl.manager import Sharding
 
     chosen = {_FIELDS[option]: value for option, value in given.items()}
@@ -54,9 +58,11 @@ def sharding(options: RunOptions, name: str) -> Sharding | None:
 #: The fields of `Sharding` by their options.
 _FIELDS = {
     "shard_by": "key",
+    "shard_memory": "memory",
     "shard_weight": "weight",
     "shard_version": "version",
     "shard_canary": "canary",
+    "shard_promote_after": "promote_after",
     "shard_handover_timeout": "handover_timeout",
 }
 

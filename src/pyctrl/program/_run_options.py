@@ -104,6 +104,10 @@ class RunOptions(Protocol):
         """What divides them: ``uid`` (None), ``namespace``, ``cluster`` or ``label=NAME``."""
 
     @property
+    def shard_memory(self) -> bool | None:
+        """Whether a replica caches its own objects only; with the key ``uid``. None: it caches all."""
+
+    @property
     def shard_weight(self) -> float | None:
         """The share of this replica relative to others; None: that of `Sharding`, as for the following ones."""
 
@@ -114,6 +118,10 @@ class RunOptions(Protocol):
     @property
     def shard_canary(self) -> float | None:
         """The share of all requests that this version gets beside another one."""
+
+    @property
+    def shard_promote_after(self) -> timedelta | None:
+        """When a canary is promoted, unless it fails more often than the other version."""
 
     @property
     def shard_handover_timeout(self) -> timedelta | None:

@@ -60,13 +60,21 @@ def test_shards_follow_their_own_flags() -> None:
             shard_weight=2,
             shard_version="2.0",
             shard_canary=0.1,
+            shard_promote_after=timedelta(minutes=10),
             shard_handover_timeout=timedelta(0),
         ),
         "op",
     )
     assert found is not None
     assert (found.key, found.weight, found.version, found.canary) == (ShardBy.NAMESPACE, 2, "2.0", 0.1)
-    assert found.handover_timeout == timedelta(0)
+    assert (found.promote_after, found.handover_timeout) == (timedelta(minutes=10), timedelta(0))
+    assert not found.memory
+    idle = sharding(RunFlags(shards="auto", shard_version="2.0", shard_canary=0.0), "op")
+    assert idle is not None
+    assert idle.canary == 0
+    small = sharding(RunFlags(shards="auto", shard_by="uid", shard_memory=True), "op")
+    assert small is not None
+    assert small.memory
 
 
 def test_objects_can_be_divided_by_a_label() -> None:
@@ -84,6 +92,9 @@ def test_objects_can_be_divided_by_a_label() -> None:
         ({"shard_by": "namespace"}, "--shard-by needs --shards=auto"),
         ({"shard_handover_timeout": timedelta(0)}, "--shard-handover-timeout needs --shards=auto"),
         ({"shards": "auto", "shard_canary": 0.1}, "--shard-canary needs --shard-version"),
+        ({"shards": "auto", "shard_promote_after": timedelta(1)}, "--shard-promote-after needs --shard-canary"),
+        ({"shards": "auto", "shard_memory": True, "shard_by": "cluster"}, "--shard-memory needs --shard-by=uid"),
+        ({"shard_memory": True}, "--shard-memory needs --shards=auto"),
         ({"shards": "auto", "fingerprints_file": Path("x")}, "contradict each other"),
         ({"shards": "auto", "fingerprints_config_map": "x"}, "contradict each other"),
     ],

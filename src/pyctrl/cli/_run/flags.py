@@ -174,6 +174,13 @@ class RunFlags:
             "Defaults to `uid`.",
         ),
     ] = None
+    shard_memory: Annotated[
+        bool | None,
+        Parameter(
+            group=SHARDING,
+            help="Cache only this replica's objects of the kinds that it reconciles. Only with the key `uid`.",
+        ),
+    ] = None
     shard_weight: Annotated[
         float | None,
         Parameter(
@@ -194,6 +201,16 @@ class RunFlags:
             metavar="SHARE",
             validator=Number(gte=0, lte=1),
             help="The share of all objects that this version gets beside another one, such as 0.1.",
+        ),
+    ] = None
+    shard_promote_after: Annotated[
+        timedelta | None,
+        Parameter(
+            group=SHARDING,
+            metavar="DURATION",
+            converter=duration,
+            help="With `--shard-canary`: promote this version after this time, or roll it back if it fails more often "
+            "than the other one.",
         ),
     ] = None
     shard_handover_timeout: Annotated[

@@ -12,7 +12,7 @@ from pyctrl.manager import Ring, RingMember
 
 __all__ = ["lines_of", "to_wire"]
 
-_COLUMNS = ("MEMBER", "STATE", "SLOTS", "REQUESTS", "MOVES", "VERSION", "WEIGHT", "RENEWED")
+_COLUMNS = ("MEMBER", "STATE", "SLOTS", "REQUESTS", "MOVES", "VERSION", "WEIGHT")
 _NAMED = 2  # members for which another one waits are named
 _GAP = "   "  # between two columns, as in kubectl
 
@@ -30,8 +30,9 @@ def lines_of(rings: Sequence[Ring], now: datetime | None, *, is_wide: bool) -> I
             yield ""
         yield f"{ring.namespace}/{ring.name}"
         yield ""
-        columns = (*_COLUMNS, "REPLICA") if is_wide else _COLUMNS
-        yield from _aligned([columns, *(_cells(each, ring, now)[: len(columns)] for each in ring.members)])
+        columns = (*_COLUMNS, *(["RENEWED"] if now is not None else []), *(["REPLICA"] if is_wide else []))
+        rows = (_cells(each, ring, now) for each in ring.members)
+        yield from _aligned([columns, *(row[: len(columns)] for row in rows)])
         yield ""
         yield from _summary(ring)
         if is_wide:
@@ -55,7 +56,7 @@ def _cells(member: RingMember, ring: Ring, now: datetime | None) -> tuple[str, .
         str(member.moves),
         member.version or "<none>",
         f"{member.weight:g}",
-        _age(member.renewed, now),
+        *([_age(member.renewed, now)] if now is not None else []),
         member.identity,
     )
 
@@ -67,10 +68,8 @@ def _state(member: RingMember) -> str:
     return f"joining ({', '.join(named)}{f' and {rest} more' if rest > 0 else ''})"
 
 
-def _age(renewed: datetime | None, now: datetime | None) -> str:
-    if renewed is None:
-        return "<unknown>"
-    return shown_duration(now - renewed) if now is not None else ""
+def _age(renewed: datetime | None, now: datetime) -> str:
+    return "<unknown>" if renewed is None else shown_duration(now - renewed)
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -89,6 +89,7 @@ async def test_a_followed_ring_is_printed_again_when_it_has_changed(
     first = await output.read_until("Imbalance")
     assert "\na " in first
     assert "100.0%" in first
+    assert "RENEWED" not in first
     renewed = await client.get(Lease, Key("default", "a"))
     renewed.spec.renew_time = now + timedelta(seconds=1)
     await client.update(renewed)

@@ -44,6 +44,13 @@ def test_a_ring_is_a_table() -> None:
     )
 
 
+def test_without_a_time_there_are_no_ages() -> None:
+    """A table that is printed again only when something has changed has no column that always changes."""
+    lines = list(lines_of([RING], None, is_wide=True))
+    assert lines[2].split()[-2:] == ["WEIGHT", "REPLICA"]
+    assert lines[3].split()[-2:] == ["2", "host-a"]
+
+
 def test_wide_output_has_replicas_and_their_ranges() -> None:
     """``-o wide`` names the replica of each Lease, and lists the hashes that it works on."""
     lines = list(lines_of([RING], NOW, is_wide=True))
