@@ -265,7 +265,7 @@ class ControllerShard:
             return slot is None or bool(slots >> slot & 1)
 
         for request in self._queue.drop_where(is_lost):
-            if (slot := self.slot_of(request)) is not None:
+            if self._find(request.key) is None and (slot := self.slot_of(request)) is not None:
                 self._leave_out(request, slot, 0, SHARD_TAKEN, is_gone=False)
 
     def cancel(self, slots: int) -> int:

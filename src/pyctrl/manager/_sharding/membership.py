@@ -63,6 +63,7 @@ class Membership:
         self.is_leaving: bool = False
         #: The terms that it has acknowledged.
         self.acknowledged: frozenset[str] = frozenset()
+        self._is_over = False
         self._expired: dict[str, MemberState] = {}  # what their Leases said when they expired
         self._awaited: dict[str, str] | None = None  # terms by Lease; None before the first list of this term
         self._ghosts: dict[str, float] = {}  # terms that others have acknowledged, without a Lease: until when
@@ -129,16 +130,21 @@ class Membership:
     # --- transitions of its own ---
 
     def begin_term(self, me: Member) -> None:
-        """Begin a term, before its Lease is written. It holds nothing, so it acknowledges all that it knows."""
+        """Begin a term, before its Lease is written. It holds nothing."""
         self.me, self.renewed_at, self._awaited, self.held = me, None, None, 0
+        self._is_over = False
         self._ghosts.clear()
 
     def renewed(self, sent: Moment, now: Moment) -> bool:
         """Record a successful write of its Lease; return False if the term was over before the answer came."""
-        if self.renewed_at is not None and not self.may_write(now):
+        if self._is_over or (self.renewed_at is not None and not self.may_write(now)):
             return False
         self.renewed_at = sent
         return True
+
+    def end_early(self) -> None:
+        """End the term although its time is not over; no renewal revives it."""
+        self.renewed_at, self._is_over = None, True
 
     def hold(self, slots: int) -> None:
         """Hold slots that are taken, too."""
@@ -216,7 +222,9 @@ class Membership:
         assert self.me is not None
         if self._awaited is None:
             self._awaited = {lease: peer.member.term for lease, peer in self.peers.items()}
-            self._ghosts = dict.fromkeys(self._unknown_terms(), received + self._times.lease_duration.total_seconds())
+            seconds = [peer.state.lease_seconds for peer in self.peers.values()]
+            until = received + max([self._times.lease_duration.total_seconds(), *seconds])
+            self._ghosts = dict.fromkeys(self._unknown_terms(), until)
         unknown = self._unknown_terms()
         self._ghosts = {term: until for term, until in self._ghosts.items() if term in unknown and sent < until}
         for lease, term in list(self._awaited.items()):

@@ -227,7 +227,7 @@ class ShardMember:
         """End the term: others may not know it, or may believe that it is over."""
         if error is not None:
             self._failed("Lost the lease", error)
-        self.membership.renewed_at = None
+        self.membership.end_early()
 
     async def _list_always(self) -> None:
         """List the Leases of all members each period, and more often while some have yet to acknowledge this one."""
@@ -257,7 +257,7 @@ class ShardMember:
             return
         is_good = verdict is CanaryVerdict.PROMOTE
         self._canary, self._trial, self._has_verdict = float(is_good), None, True
-        self.membership.renewed_at = None
+        self.membership.end_early()
         facts = self._fields() | {"version": self._options.version}
         if is_good:
             log.info("Promoting this version", extra=facts)
