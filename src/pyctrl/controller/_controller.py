@@ -161,7 +161,8 @@ class Controller:
     def rbac(self) -> tuple[Permission, ...]:
         """The permissions that it needs: those of its sources, of its reconciler and of its wiring."""
         watched = tuple(permission for source in self.sources for permission in source.rbac)
-        declared = (*watched, *self.reconciler.rbac, *self._own_rbac)
+        beyond_cache = () if self.shard is None else self.shard.rbac
+        declared = (*watched, *beyond_cache, *self.reconciler.rbac, *self._own_rbac)
         if not self.cluster:
             return declared
         return tuple(replace(each, cluster=self.cluster) if each.cluster is None else each for each in declared)

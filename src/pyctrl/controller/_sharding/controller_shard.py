@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import NamedTuple, Protocol
 
@@ -25,6 +25,7 @@ from pyctrl.controller._workqueue.priority_heap import LOW_PRIORITY
 from pyctrl.controller._workqueue.queue import Queue
 from pyctrl.controller._workqueue.work_item import Done, WorkItem
 from pyctrl.errors import CacheError
+from pyctrl.rbac import Permission
 
 __all__ = ["ControllerShard", "ShardAssignment", "ShardRun"]
 
@@ -38,6 +39,8 @@ class ShardAssignment(Protocol):
 
     #: Requests without an object in the cache are kept for this time, in case their slot comes to this replica.
     keep_for: timedelta
+    #: Whether the cache of what a controller reconciles has the objects of this replica only.
+    is_memory_sharded: bool
 
     def has(self, slot: int) -> bool:
         """Return whether this replica takes the requests of a slot, as far as it has noticed."""
@@ -115,6 +118,13 @@ class ControllerShard:
     def informer(self) -> Informer | None:
         """The informer of the objects that it reconciles."""
         return None if self._source is None else self._source.informer
+
+    @property
+    def rbac(self) -> tuple[Permission, ...]:
+        """The permissions to read objects that the cache does not cover, such as one that was just deleted."""
+        if self._source is None or not self._assignment.is_memory_sharded:
+            return ()
+        return tuple(replace(each, rule=replace(each.rule, verbs=("get",))) for each in self._source.rbac)
 
     # --- a request's slot ---
 

@@ -23,7 +23,7 @@ from pyctrl.manager._sharding.rendezvous import Member
 from pyctrl.manager._sharding.ring_leases import LeaseGone, RingLeases
 from pyctrl.manager._sharding.shard_slots import ShardSlots
 from pyctrl.manager._sharding.statistics import ShardingStatistics
-from pyctrl.rbac import LEADER_ELECTION, Permission, PermissionScope
+from pyctrl.rbac import SHARDING, Permission, PermissionScope
 
 __all__ = ["ShardMember"]
 
@@ -92,8 +92,7 @@ class ShardMember:
     def rbac(self) -> tuple[Permission, ...]:
         """Permissions for the Leases of the ring, whose names are not known before."""
         where = PermissionScope.OWN if self._options.namespace is None else frozenset([self._options.namespace])
-        rule = replace(LEADER_ELECTION.rule, verbs=("create", "delete", "get", "list", "update"))
-        return (Permission(rule=rule, where=where),)
+        return (replace(SHARDING, where=where),)
 
     def statistics(self) -> ShardingStatistics:
         """Return the state and counters, for metrics."""

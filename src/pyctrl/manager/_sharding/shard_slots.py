@@ -46,6 +46,7 @@ class ShardSlots:
     ) -> None:
         self.identity: str = identity
         self.keep_for: timedelta = keep_for
+        self.is_memory_sharded: bool = is_memory_sharded
         #: The slots that the controllers take, as they know.
         self.taken: int = 0
         #: Set when `apply` must be called.

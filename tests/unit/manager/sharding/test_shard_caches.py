@@ -118,3 +118,12 @@ async def test_maps_are_whole_on_the_server() -> None:
     await create(admin(server), NAMES)
     async with ring(server, "a", "b", memory=True):
         assert {each.metadata.name for each in await maps(server)} >= set(NAMES)
+
+
+@pytest.mark.parametrize("memory", [True, False])
+async def test_objects_beyond_the_cache_may_be_read(memory: bool) -> None:
+    """With its own objects only in the cache, a replica needs permission to get others."""
+    replica = Replica(ApiServer(), "a", memory=memory)
+    async with replica.running():
+        verbs = {verb for each in replica.controller.rbac for verb in each.rule.verbs}
+        assert verbs == ({"get", "list", "watch"} if memory else {"list", "watch"})
