@@ -110,7 +110,8 @@ def _choices(settings: Settings, *, has_webhooks: bool) -> Iterator[tuple[Settin
         if has_webhooks:
             values["webhook"] = {"certificates": certificate}
         said: dict[str, Any] = {"metrics": metrics, "webhook_certificates": certificate, "watch_namespaces": watched}
-        yield replace(settings, prometheus=prometheus, network_policy=policy, shards=shards, **said), values
+        said["shards"] = shards
+        yield replace(settings, prometheus=prometheus, network_policy=policy, **said), values
 
 
 def _template(helm: str, directory: Path, values: dict[str, Any], namespace: str = "") -> list[dict[str, Any]]:
