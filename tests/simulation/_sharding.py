@@ -421,6 +421,9 @@ class RingHistory:
 
     def _is_divided(self) -> bool:
         """Return whether each slot has exactly one replica, and each replica has slots."""
+        known = {replica.member._lease for replica in self._replicas if replica.member is not None}
+        if any(name not in known and lease["spec"]["holderIdentity"] for name, lease in self._server.leases.items()):
+            return False  # that of a dead replica has yet to expire
         union, total = 0, 0
         for replica in self._replicas:
             union |= replica.takes()
