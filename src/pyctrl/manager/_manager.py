@@ -392,7 +392,7 @@ class Manager:
 
     def _problems(self) -> dict[str, str]:
         home = self._home
-        found = dict(home.permissions.missing) if home.permissions is not None else {}
+        found = {**(home.permissions.missing if home.permissions is not None else {}), **self._replication.problems}
         problems = dict(home.cache.problems)
         for member in self._lifecycle.members:
             controller = member.runnable

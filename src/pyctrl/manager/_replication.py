@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -122,6 +122,12 @@ class Replication:
         if self.member is not None and self._sharding is not None and self._sharding.key is ShardBy.CLUSTER:
             slots = self.member.slots
             slots.on_move(fleet.share(lambda cluster: slots.has(slot_of_text(cluster))))
+
+    @property
+    def problems(self) -> Mapping[str, str]:
+        """Why this replica does not take its part, by the name of what does not work."""
+        why = "" if self.member is None else self.member.problem
+        return {"sharding": why} if why else {}
 
     @property
     def held_lease(self) -> tuple[str, float] | None:

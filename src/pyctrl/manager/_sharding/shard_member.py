@@ -114,6 +114,16 @@ class ShardMember:
             failures=self._failures,
         )
 
+    @property
+    def problem(self) -> str:
+        """Why this replica does not work; "" if it works, or leaves."""
+        membership = self.membership
+        if membership.has_joined or membership.is_leaving:
+            return ""
+        if awaited := membership.awaited:
+            return f"waiting until {', '.join(awaited)} have acknowledged this replica"
+        return self._last_error or "it has not joined the ring yet"
+
     # --- run ---
 
     def ask_to_stop(self) -> None:

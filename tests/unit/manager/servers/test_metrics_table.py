@@ -17,7 +17,7 @@ from pyctrl.apiserver import ApiServer
 from pyctrl.client import Config
 from pyctrl.controller import Builder, Reconciler, Request
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
-from pyctrl.manager import Group, InMemoryProvider, LeaderElection, Manager
+from pyctrl.manager import Group, InMemoryProvider, LeaderElection, Manager, Sharding
 from pyctrl.testing import Answered, FaultyTransport, Rule
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
@@ -61,7 +61,7 @@ async def told(*, with_a_fleet: bool = False) -> list[MetricFamily]:
     """All metrics of a manager with every feature on and one retried request."""
     busy = Rule(Answered.too_many_requests(retry_after=1), method="POST", path="*/configmaps")
     config = replace(Config.in_process(ApiServer()), wrap_transport=lambda inner: FaultyTransport(inner, [busy]))
-    async with Manager(config, leader_election=LeaderElection(name="op")) as manager:
+    async with Manager(config, leader_election=LeaderElection(name="op"), sharding=Sharding(name="op")) as manager:
         Builder(manager).reconciles(ConfigMap).build(Quick())
         manager.add(Server(), group=Group.WEBHOOKS)
         if with_a_fleet:

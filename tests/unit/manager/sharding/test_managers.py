@@ -298,6 +298,20 @@ async def test_a_deleted_lease_begins_a_new_term() -> None:
         assert seen(replicas) == dict.fromkeys(NAMES, 1)
 
 
+async def test_a_replica_is_ready_once_all_others_know_it() -> None:
+    """Until it works it says for whom it waits; a Deployment does not go on before."""
+    server = ApiServer()
+    async with ring(server, "a") as (silent,):
+        silent.cut()
+        new = Replica(server, "b")
+        async with new.running():
+            await asyncio.sleep(1)
+            assert "have acknowledged this replica" in new.manager.not_ready["sharding"]
+            await asyncio.sleep(30)
+            assert new.manager.not_ready == {}
+            assert silent.manager.not_ready["sharding"]
+
+
 async def test_metrics_tell_the_share() -> None:
     """Each replica tells its members, slots and imbalance."""
     server = ApiServer()
