@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pyctrl._metrics import MetricFamily
 from pyctrl.api import Key
-from pyctrl.client import Client, EventWriter
-from pyctrl.controller import Controller, FleetController, ShardBy, slot_of_text
+from pyctrl.controller import Controller, ShardBy, ShardKey, slot_of_text
 from pyctrl.errors import ManagerError
 from pyctrl.manager._manager_metrics import leader_election_metrics
 from pyctrl.manager._runnables.lifecycle import Lifecycle
 from pyctrl.manager._runnables.runnable_group import Group
 
 if TYPE_CHECKING:
+    from pyctrl.client import Client, EventWriter
+    from pyctrl.controller import ShardAssignment
     from pyctrl.manager._clusters.fleet import Fleet
     from pyctrl.manager._election.leader_elector import LeaderElector
     from pyctrl.manager._election.options import LeaderElection
@@ -23,6 +24,19 @@ if TYPE_CHECKING:
     from pyctrl.manager._sharding.shard_member import ShardMember
 
 __all__ = ["Replication"]
+
+
+@runtime_checkable
+class Shareable(Protocol):
+    """A controller, or one of a fleet, whose requests replicas may divide."""
+
+    @property
+    def is_shareable(self) -> bool:
+        """Whether its option ``only_leader`` is not set."""
+        ...
+
+    def share(self, assignment: ShardAssignment, key: ShardKey) -> None:
+        """Reconcile only the requests whose shard this replica has."""
 
 
 class Replication:
@@ -44,7 +58,7 @@ class Replication:
             from pyctrl.manager._sharding.options import election_of
 
             self._election = election_of(sharding)
-        self._controllers: list[Controller | FleetController] = []
+        self._controllers: list[Shareable] = []
         #: None without leader election, and before `connect`.
         self.elector: LeaderElector | None = None
         #: None without sharding, and before `connect`.
@@ -101,7 +115,7 @@ class Replication:
         """Divide the requests of a controller among replicas, unless its option ``only_leader`` says otherwise."""
         if self.member is None or self._sharding is None:
             return
-        if isinstance(runnable, Controller | FleetController) and runnable.is_shareable:
+        if isinstance(runnable, Shareable) and runnable.is_shareable:
             runnable.share(self.member.slots, self._sharding.key)
             self._controllers.append(runnable)
 

@@ -56,7 +56,7 @@ def shards(
     ring
         The name of the ring, which is the `--leader-election-id` of its replicas. Defaults to all of the namespace.
     watch
-        Draw it again whenever it changes, until Ctrl-C.
+        Watch for changes.
     output
         Output format. `wide` adds the name of each replica and the ranges of hashes that it works on.
     """
