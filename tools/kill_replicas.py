@@ -55,7 +55,7 @@ class Copier(Reconciler[ConfigMap]):
 
 
 async def replica(kubeconfig: Path, name: str, *, is_memory_sharded: bool) -> None:
-    """Run one replica until it is told to stop."""
+    """Run one replica until it is asked to stop."""
     config, random = replace(Config.load(kubeconfig=kubeconfig), user_agent=name), Random(name)
     sharding = Sharding(
         name="ring",

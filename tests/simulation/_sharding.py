@@ -299,7 +299,7 @@ class RingHistory:
         for replica in self._replicas:
             taken |= replica.takes()
         if not any(replica.is_available for replica in self._replicas):
-            self._gap_since.clear()  # there is nobody who could take them
+            self._gap_since.clear()  # no replica could take them
         for slot in range(0, SLOTS, 16):
             if taken >> slot & 1:
                 self._gap_since.pop(slot, None)
@@ -376,11 +376,11 @@ class RingHistory:
         if member is not None and (lease := self._server.leases.get(member._lease)):
             labels = {**lease["metadata"]["labels"], "edited": replica.name}
             self._server.keep(member._lease, {**lease, "metadata": {**lease["metadata"], "labels": labels}})
-            self._trace.say(f"somebody labels the lease of {replica.name}")
+            self._trace.say(f"a client labels the lease of {replica.name}")
 
     def _stop(self, replica: Replica) -> None:
         if replica.member is not None and not simulation_loop().is_frozen(replica.name):
-            self._trace.say(f"{replica.name} is told to stop")
+            self._trace.say(f"{replica.name} is asked to stop")
             stop = asyncio.get_running_loop().create_task(replica.stop(), context=context_of(replica.name))
             self._stops.append((replica.name, stop))
 

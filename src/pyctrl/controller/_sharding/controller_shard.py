@@ -104,6 +104,7 @@ class ControllerShard:
     ) -> None:
         self.name = name
         self._queue, self._key, self._source, self._assignment = queue, key, source, assignment
+        self._cluster = "" if source is None else source.cluster
         self._has_failed = False
         #: Runs that have ended, and those of them that failed.
         self.reconciles: int = 0
@@ -155,7 +156,7 @@ class ControllerShard:
         if self._key is ShardBy.NAMESPACE:
             return slot_of_text(record.namespace)
         if self._key is ShardBy.CLUSTER:
-            return slot_of_text(self._source.cluster if self._source is not None else "")
+            return slot_of_text(self._cluster)
         try:
             text = self._key(record)
         except Exception:
@@ -164,6 +165,9 @@ class ControllerShard:
                 log.exception("The shard key failed, namespace and name are used instead", extra={"object": record.key})
             text = ""
         return slot_of_text(text or str(record.key))
+
+    def _request_of(self, record: Record) -> Request:
+        return Request(record.namespace, record.name, self._cluster)
 
     def _find(self, key: Key) -> Record | None:
         if self._source is None:
@@ -177,7 +181,7 @@ class ControllerShard:
         """Remember the slot of a deleted object: its request comes next, and may be retried."""
         now = asyncio.get_running_loop().time()
         self._forget_old(now)
-        request = Request(record.namespace, record.name, self._source.cluster if self._source is not None else "")
+        request = self._request_of(record)
         self._deleted.pop(request, None)  # the order is that of the times
         self._deleted[request] = (self._slot_of_object(record), now + self._assignment.keep_for.total_seconds())
 
@@ -254,9 +258,7 @@ class ControllerShard:
                 self.add(request, priority=absent.priority, cause=absent.cause, is_gone=absent.is_gone)
         for record in self._records():
             if slots >> self._slot_of_object(record) & 1:
-                cluster = self._source.cluster if self._source is not None else ""
-                request = Request(record.namespace, record.name, cluster)
-                self.add(request, priority=LOW_PRIORITY, cause=SHARD_TAKEN)
+                self.add(self._request_of(record), priority=LOW_PRIORITY, cause=SHARD_TAKEN)
             await slice_.step()
 
     def _records(self) -> Iterable[Record]:

@@ -64,6 +64,7 @@ class Membership:
         #: The terms that it has acknowledged.
         self.acknowledged: frozenset[str] = frozenset()
         self._is_over = False
+        self._first_in = 0  # the slots that it wins against all peers: each run asks, and only `observe` changes them
         self._expired: dict[str, MemberState] = {}  # what their Leases said when they expired
         self._awaited: dict[str, str] | None = None  # terms by Lease; None before the first list of this term
         self._ghosts: dict[str, float] = {}  # terms that others have acknowledged, without a Lease: until when
@@ -108,12 +109,7 @@ class Membership:
     @property
     def won(self) -> int:
         """The slots that it wins against all others that may work; 0 until it has joined."""
-        if self.me is None or not self.has_joined:
-            return 0
-        mask = 0 if self.is_leaving else all_slots()
-        for peer in self.peers.values():
-            mask &= self._won_against(self.me, peer)
-        return mask
+        return self._first_in if self.has_joined and not self.is_leaving else 0
 
     def acknowledgeable(self, busy: int) -> frozenset[str]:
         """Return the terms that it can acknowledge while requests in ``busy`` slots run."""
@@ -181,8 +177,12 @@ class Membership:
         for lease in [lease for lease in self.peers if lease not in listed]:
             self._miss(self.peers[lease], sent, received)
         self._expired = {lease: state for lease, state in self._expired.items() if lease in listed}
-        if self.me is not None and self.renewed_at is not None:
-            self._await(sent, received)
+        if self.me is not None:
+            self._first_in = all_slots()
+            for peer in self.peers.values():
+                self._first_in &= self._won_against(self.me, peer)
+            if self.renewed_at is not None:
+                self._await(sent, received)
 
     @property
     def expired(self) -> Mapping[str, MemberState]:

@@ -1,4 +1,4 @@
-"""Managers that divide the requests of their controllers: each request has one replica, whoever comes and goes."""
+"""Managers that divide the requests of their controllers: each request has one replica at a time."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ async def test_leases_of_ended_replicas_are_deleted() -> None:
 
 
 async def test_a_deleted_lease_begins_a_new_term() -> None:
-    """A replica whose Lease somebody deletes joins again, and each object has a replica again."""
+    """A replica whose Lease is deleted joins again, and each object has a replica again."""
     server = ApiServer()
     async with ring(server, "a", "b") as replicas:
         client = admin(server)
