@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from pyctrl import _clock
 from pyctrl._time_slices import TimeSlice
-from pyctrl.api import GroupVersionKind, Key, LabelOperator, LabelRequirement, LabelSelector
-from pyctrl.cache import Informer, ListQuery, Record, field_selector
+from pyctrl.api import GroupVersionKind, Key
+from pyctrl.cache import Informer, Record
 from pyctrl.controller._fingerprints.converged import ConvergedRequests
 from pyctrl.controller._fingerprints.digests import list_digest, object_digest, record_digest, to_digest
 from pyctrl.controller._fingerprints.saved import SavedController, SavedRead, SavedRequest
 from pyctrl.controller._reads.kind_reads import ObjectRead
 from pyctrl.controller._reads.list_reads import ListRead
+from pyctrl.controller._reads.list_selection import ListSelection
 from pyctrl.controller._reads.reader import ReadTarget
 from pyctrl.controller._request import Request
 from pyctrl.controller._workqueue.queue import Queue
-from pyctrl.errors import SelectorError
 
 __all__ = ["AT_ONCE", "SavedComparison", "owned_digests", "save"]
 
@@ -78,7 +78,7 @@ class ListDigests:
         """Return the digest of a list; None if it cannot be known now."""
         is_old = self._changes.get(informer) != self._requests.changes[informer]
         if is_old or informer.lister.overlay.entries or not informer.is_synced:
-            return list_digest(informer, read.query, read.index)
+            return list_digest(informer, read.selection)
         return to_digest(self._sums.get(read, 0))
 
 
@@ -104,7 +104,7 @@ class SavedComparison:
         known = {str(informer.gvk): informer for informer in informers}
         self._informers = [known.get(kind) for kind in saved.kinds]
         self._kinds = [requests.kind(informer) for informer in self._informers if informer is not None]
-        self._queries = _Queries(saved.reads)
+        self._texts: dict[str, str] = {}  # of selections, which have keys of labels in common
         self._lists = ListDigests(requests)
         self._made: dict[int, ReadTarget] = {}
         self._answers: dict[int, tuple[bool, int]] = {}  # with the number of changes of the kind at that time
@@ -117,11 +117,11 @@ class SavedComparison:
             kind.keep_unread_lists()
         slice_ = TimeSlice.current()
         for place, saved in enumerate(self._saved.reads):
-            if saved.name is None:
+            if saved.selection is not None:
                 self._read(place)
             if not place % AT_ONCE:
                 await slice_.step()
-        for place in {saved.kind for saved in self._saved.reads if saved.name is None}:
+        for place in {saved.kind for saved in self._saved.reads if saved.selection is not None}:
             informer = self._informers[place]
             if informer is not None:
                 await self._lists.add(informer)
@@ -179,46 +179,30 @@ class SavedComparison:
         if informer is None:
             return None
         kind = self._requests.kind(informer)
-        if saved.name is not None:
-            return kind.object(Key(saved.namespace or "", saved.name))
-        try:
-            read = self._made[place] = kind.list(self._queries[place], saved.index)
-        except (SelectorError, KeyError):
-            return None
+        if saved.selection is None:
+            return kind.object(_key(saved))
+        read = self._made[place] = kind.list_of(self._shared(saved.selection))
         return read
+
+    def _shared(self, selection: ListSelection) -> ListSelection:
+        """Return the selection with texts that it shares with others: decoded, each has its own."""
+        shared = self._texts.setdefault
+        labels = tuple(
+            [(shared(key, key), shared(operator, operator), values) for key, operator, values in selection.labels]
+        )
+        return ListSelection(selection.namespace, labels, selection.fields, selection.index)
 
     def _digest(self, informer: Informer, place: int) -> bytes | None:
         saved = self._saved.reads[place]
-        if saved.name is not None:
-            return object_digest(informer, Key(saved.namespace or "", saved.name))
+        if saved.selection is None:
+            return object_digest(informer, _key(saved))
         read = self._read(place)
         return self._lists.digest(informer, read) if isinstance(read, ListRead) else None
 
 
-_OPERATORS = {str(operator): operator for operator in LabelOperator}  # looked up five times as fast as made
-
-
-class _Queries(dict[int, ListQuery]):
-    """The queries of saved lists, by their places. Lists share the requirements that they have in common."""
-
-    def __init__(self, reads: Sequence[SavedRead]) -> None:
-        super().__init__()
-        self._reads = reads
-        self._requirements: dict[tuple[str, str, tuple[str, ...]], LabelRequirement] = {}
-
-    def __missing__(self, place: int) -> ListQuery:
-        saved = self._reads[place]
-        labels = LabelSelector(tuple([self._requirement(each) for each in saved.labels]))
-        query = ListQuery(namespace=saved.namespace, labels=labels, fields=field_selector(saved.fields))
-        self[place] = query
-        return query
-
-    def _requirement(self, saved: tuple[str, str, tuple[str, ...]]) -> LabelRequirement:
-        known = self._requirements.get(saved)
-        if known is None:
-            key, operator, values = saved
-            known = self._requirements[saved] = LabelRequirement(key, _OPERATORS[operator], values)
-        return known
+def _key(saved: SavedRead) -> Key:
+    namespace, name = saved.key or ("", "")
+    return Key(namespace, name)
 
 
 async def save(requests: ConvergedRequests, queue: Queue) -> SavedController:
@@ -303,15 +287,11 @@ class _ReadTable:
             case ObjectRead():
                 informer, key = read.home.informer, Key(read.namespace, read.name)
                 digest = object_digest(informer, key)
-                return None if digest is None else SavedRead(self._kind(informer.gvk), key.namespace, key.name, digest)
-            case ListRead(query=query, index=index):
+                return None if digest is None else SavedRead(self._kind(informer.gvk), digest, key=key)
+            case ListRead(selection=selection):
                 informer = read.home.informer
                 digest = self._lists.digest(informer, read)
-                if digest is None:
-                    return None
-                kind = self._kind(informer.gvk)
-                labels = tuple((each.key, str(each.operator), each.values) for each in query.labels.requirements)
-                return SavedRead(kind, query.namespace, None, digest, labels, str(query.fields), index)
+                return None if digest is None else SavedRead(self._kind(informer.gvk), digest, selection=selection)
         return None
 
     def _kind(self, gvk: GroupVersionKind) -> int:

@@ -18,6 +18,7 @@ from pyctrl.controller._fingerprints.tracked_run import ChangeMeanwhile, OwnWrit
 from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._reads.kind_reads import KindReads, ObjectRead
 from pyctrl.controller._reads.list_reads import ListRead
+from pyctrl.controller._reads.list_selection import ListSelection
 from pyctrl.controller._reads.reader import ReadTarget, Subscriber
 from pyctrl.controller._reads.run_reads import RunReads
 from pyctrl.controller._reads.subscriptions import Subscriptions
@@ -229,7 +230,7 @@ class ConvergedRequests:
 
     def _is_owned(self, read: ReadTarget, uid: str) -> bool:
         match read:
-            case ListRead(index=(name, value)):
+            case ListRead(selection=ListSelection(index=(name, value))):
                 return read.home.informer in self.followed.owned and (name, value) == (OWNER_INDEX, uid)
             case ObjectRead() if read.home.informer in self.followed.owned:
                 record = read.home.informer.lister.overlay.find(Key(read.namespace, read.name))

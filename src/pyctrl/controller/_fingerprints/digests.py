@@ -6,15 +6,14 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from pyctrl.api import GroupVersionKind, Key
-from pyctrl.cache import Informer, ListQuery, Record
+from pyctrl.cache import Informer, Record
+from pyctrl.controller._reads.list_selection import ListSelection
 from pyctrl.errors import CacheError
 
 __all__ = ["DIGEST_BYTES", "list_digest", "object_digest", "record_digest", "to_digest"]
 
 DIGEST_BYTES = 12  # of 10^9 objects some two have the same one with a probability of 10^-11
 _MODULUS = 1 << (8 * DIGEST_BYTES)
-
-Index = tuple[str, str]
 
 
 def record_digest(gvk: GroupVersionKind, record: Record) -> bytes:
@@ -50,13 +49,13 @@ def object_digest(informer: Informer, key: Key) -> bytes | None:
     return b"" if record is None else record_digest(informer.gvk, record)
 
 
-def list_digest(informer: Informer, query: ListQuery, index: Index | None) -> bytes | None:
+def list_digest(informer: Informer, selection: ListSelection) -> bytes | None:
     """Return the digest of a list, whatever its order; None if it cannot be known now, as for an object."""
     pending = informer.lister.overlay.entries
-    if pending and any(query.namespace in (None, key.namespace) for key in pending):
+    if pending and any(selection.namespace in (None, key.namespace) for key in pending):
         return None
     try:
-        records = informer.select(query, index)
+        records = informer.select(selection.query, selection.index)
     except CacheError:
         return None
     total = sum(int.from_bytes(record_digest(informer.gvk, record), "big") for record in records)

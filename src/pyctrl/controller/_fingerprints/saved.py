@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
+from pyctrl.controller._reads.list_selection import ListSelection
 from pyctrl.errors import DecodeError
 
 # Structs without gc: there are tens of thousands of them while a controller starts.
@@ -13,15 +14,19 @@ __all__ = ["SavedController", "SavedRead", "SavedRequest", "decode_saved", "enco
 
 
 class SavedRead(Struct, array_like=True, frozen=True, gc=False):
-    """Something that requests have read, with its digest: an object or, without a name, a list."""
+    """Something that requests have read, with its digest.
 
-    kind: int  # the place of its kind in `SavedController.kinds`
-    namespace: str | None
-    name: str | None
+    Attributes:
+        kind: the place of its kind in `SavedController.kinds`.
+        digest: the digest of the object or the list.
+        key: namespace and name of the object; None for a list.
+        selection: what the list selects; None for an object.
+    """
+
+    kind: int
     digest: bytes
-    labels: tuple[tuple[str, str, tuple[str, ...]], ...] = ()  # key, operator, values: text would have to be parsed
-    fields: str = ""
-    index: tuple[str, str] | None = None
+    key: tuple[str, str] | None = None
+    selection: ListSelection | None = None
 
 
 class SavedRequest(Struct, array_like=True, frozen=True, gc=False):

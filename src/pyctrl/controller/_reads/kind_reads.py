@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import json
 
@@ -11,12 +11,11 @@ from pyctrl._json import UNREADABLE, json_equal
 from pyctrl.api import Key
 from pyctrl.cache import Informer, ListQuery, Record
 from pyctrl.controller._reads.list_reads import ListRead, ListReads
+from pyctrl.controller._reads.list_selection import Index, ListSelection
 from pyctrl.controller._reads.reader import ReaderCounts, ReadTarget, Subscriber
 from pyctrl.controller._reads.views import ReadView
 
 __all__ = ["KindReads", "ObjectRead"]
-
-Index: TypeAlias = tuple[str, str]
 
 
 class ObjectRead(ReadTarget, gc=False, eq=False, kw_only=True):
@@ -105,6 +104,10 @@ class KindReads:
     def list(self, query: ListQuery, index: Index | None) -> ListRead:
         """Return the read of a list."""
         return self._lists.get(query, index)
+
+    def list_of(self, selection: ListSelection) -> ListRead:
+        """Return the read of what a list selects."""
+        return self._lists.of(selection)
 
     def unsynced(self) -> UnsyncedRead:
         """Return the read that fails while the kind is not synced."""

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
 
-from pyctrl.api import LabelOperator
 from pyctrl.cache import Informer, ListQuery, Record
+from pyctrl.controller._reads.list_selection import INDEX, LABEL, NAMESPACE, Index, ListSelection, Trait
 from pyctrl.controller._reads.reader import ReaderCounts, ReadTarget
 from pyctrl.controller._reads.views import ReadView
 
 __all__ = ["ListRead", "ListReads"]
 
-Index: TypeAlias = tuple[str, str]
-#: What an object must have so that a list can contain it: a type of value, its name, and the value.
-_Trait: TypeAlias = tuple[str, str, str]
-
-_INDEX, _LABEL, _FIELD, _NAMESPACE = "index", "label", "field", "namespace"
-_EQUAL = ("=", "==")
-
 
 class ListRead(ReadTarget, gc=False, eq=False, kw_only=True):
-    """A read of the objects that match a query and, with an index, have a value in it."""
+    """A read of the objects that a list selects."""
 
     home: ListReads
-    query: ListQuery
-    index: Index | None
-    trait: _Trait = ("", "", "")
+    selection: ListSelection
+    trait: Trait = ("", "", "")
 
     @property
     def counts(self) -> ReaderCounts:
@@ -39,13 +30,11 @@ class ListRead(ReadTarget, gc=False, eq=False, kw_only=True):
 
     def selects(self, record: Record) -> bool:
         """Return whether the list contains an object."""
-        if not self.query.matches(record):
-            return False
-        return self.index is None or self.index[1] in self.home.informer.index_values(self.index[0], record)
+        return self.selection.selects(record, self.home.informer)
 
     def view(self) -> ReadView:
         """Return what was read, for people."""
-        return ReadView.of_list(self.home.informer, self.query, self.index)
+        return ReadView.of_list(self.home.informer, self.selection.query, self.selection.index)
 
 
 _NONE: dict[ListRead, None] = {}
@@ -63,8 +52,8 @@ class ListReads:
         self.counts: ReaderCounts = counts
         #: Whether lists without readers are kept.
         self.keeps_unread: bool = False
-        self._reads: dict[tuple[ListQuery, Index | None], ListRead] = {}
-        self._by_trait: dict[_Trait, dict[ListRead, None]] = {}
+        self._reads: dict[ListSelection, ListRead] = {}
+        self._by_trait: dict[Trait, dict[ListRead, None]] = {}
         self._names: dict[tuple[str, str], int] = {}  # how many traits have a type and a name
 
     def __len__(self) -> int:
@@ -75,15 +64,19 @@ class ListReads:
 
     def get(self, query: ListQuery, index: Index | None) -> ListRead:
         """Return the read of a list."""
-        made = ListRead(home=self, query=query, index=index)
-        read = self._reads.setdefault((query, index), made)  # at once: the hash of a query takes two microseconds
-        if read is made:
+        return self.of(ListSelection.of(query, index))
+
+    def of(self, selection: ListSelection) -> ListRead:
+        """Return the read of what a list selects."""
+        read = self._reads.get(selection)
+        if read is None:
+            read = self._reads[selection] = ListRead(home=self, selection=selection)
             self._add(read)
         return read
 
     def _add(self, read: ListRead) -> None:
         """File a read under the trait that the fewest lists have: of app=web, instance=NAME it is the second."""
-        read.trait, *others = _traits(read.query, read.index)
+        read.trait, *others = read.selection.traits()
         reads = self._by_trait.get(read.trait, _NONE)
         for trait in others:
             if len(fewer := self._by_trait.get(trait, _NONE)) < len(reads):
@@ -98,7 +91,7 @@ class ListReads:
         """Forget the read of a list, unless such are kept."""
         if self.keeps_unread:
             return
-        del self._reads[read.query, read.index]
+        del self._reads[read.selection]
         trait = read.trait
         reads = self._by_trait[trait]
         del reads[read]
@@ -131,32 +124,15 @@ class ListReads:
                 if any(read.selects(state) for state in states):
                     yield read
 
-    def _traits_of(self, record: Record) -> Iterator[_Trait]:
+    def _traits_of(self, record: Record) -> Iterator[Trait]:
         """Yield the traits of an object, of those types and names that some list has."""
         for kind, name in self._names:
-            if kind == _NAMESPACE:
-                yield (_NAMESPACE, "", "")
-                yield (_NAMESPACE, "", record.namespace)
-            elif kind == _INDEX:
-                yield from ((_INDEX, name, value) for value in self.informer.index_values(name, record))
+            if kind == NAMESPACE:
+                yield (NAMESPACE, "", "")
+                yield (NAMESPACE, "", record.namespace)
+            elif kind == INDEX:
+                yield from ((INDEX, name, value) for value in self.informer.index_values(name, record))
             else:
-                value = record.labels.get(name) if kind == _LABEL else record.field(name)
+                value = record.labels.get(name) if kind == LABEL else record.field(name)
                 if value is not None:
                     yield (kind, name, value)
-
-
-def _traits(query: ListQuery, index: Index | None) -> list[_Trait]:
-    """Return the traits by any of which a list is found: the index alone, else labels, fields, or the namespace."""
-    if index is not None:
-        return [(_INDEX, *index)]
-    found = [
-        (_LABEL, term.key, term.values[0])
-        for term in query.labels.requirements
-        if len(term.values) == 1 and term.operator in (LabelOperator.EQUALS, LabelOperator.IN)
-    ]
-    found = found or [
-        (_FIELD, field.field, field.value)
-        for field in query.fields.requirements
-        if field.operator in _EQUAL and field.value  # an absent field equals ""
-    ]
-    return found or [(_NAMESPACE, "", query.namespace or "")]

@@ -5,14 +5,19 @@ from __future__ import annotations
 import pytest
 
 from pyctrl.controller._fingerprints.saved import SavedController, SavedRead, SavedRequest, decode_saved, encode_saved
+from pyctrl.controller._reads.list_selection import ListSelection
 from pyctrl.errors import DecodeError
 
 
 def test_fingerprints_are_read_as_they_were_written() -> None:
     """All parts of fingerprints survive: objects, lists with selectors and indexes, timers."""
     reads = (
-        SavedRead(0, "default", "db", b"1" * 12),
-        SavedRead(0, None, None, b"2" * 12, (("app", "=", ("web",)),), "spec.nodeName=a", ("owner", "uid")),
+        SavedRead(0, b"1" * 12, key=("default", "db")),
+        SavedRead(
+            0,
+            b"2" * 12,
+            selection=ListSelection(None, (("app", "=", ("web",)),), "spec.nodeName=a", ("owner", "uid")),
+        ),
     )
     requests = (
         SavedRequest("default", "web", b"3" * 12, b"4" * 12, 17, (0, 1), 18.5, -100),
