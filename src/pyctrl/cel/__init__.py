@@ -35,8 +35,11 @@ from pyctrl.cel._cost_budget import (
     MATCH_CONDITIONS_BUDGET,
     PER_CALL_LIMIT,
     RUNTIME_BUDGET,
+    SHORT_EVALUATION,
     CostBudget,
+    LongEvaluation,
     OutOfBudget,
+    Patience,
 )
 from pyctrl.cel._data import ValueReader, value_reader
 from pyctrl.cel._declarations import DeclType, schema_decl_type
@@ -68,6 +71,7 @@ __all__ = [
     "PER_CALL_LIMIT",
     "REQUEST",
     "RUNTIME_BUDGET",
+    "SHORT_EVALUATION",
     "STRING",
     "AuthorizerAttributes",
     "AuthorizerDecision",
@@ -78,9 +82,11 @@ __all__ = [
     "Environment",
     "EvaluationFailed",
     "InstantiationFailed",
+    "LongEvaluation",
     "ObjectValue",
     "Optional",
     "OutOfBudget",
+    "Patience",
     "Program",
     "ResourceCheck",
     "Type",

@@ -1,8 +1,9 @@
 """Planner that counts the cost of an evaluation as cel-go does, and stops it at a limit.
 
-The frame has one more slot, which holds the cost so far. Programs whose cost is not needed use the plain planner,
-which is faster. An expression whose cost does not depend on values is planned twice: the plain closure runs, and the
-cost is added at once; if it fails, the other closure runs, because the cost is that of the parts that were evaluated.
+The frame has two more slots, which hold the cost so far and its limit. Programs whose cost is not needed use the
+plain planner, which is faster. An expression whose cost does not depend on values is planned twice: the plain closure
+runs, and the cost is added at once; if it fails, the other closure runs, because the cost is that of the parts that
+were evaluated.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pyctrl.cel._cost_budget import PER_CALL_LIMIT
 from pyctrl.cel._cost_loops import (
     collecting_loop,
     collector_of,
@@ -43,7 +43,7 @@ from pyctrl.cel._fixed_costs import (
     select_cost,
     selects_from_variable,
 )
-from pyctrl.cel._library.actual_costs import ActualCost, cost_of_call, equality_cost
+from pyctrl.cel._library.actual_costs import QUADRATIC, ActualCost, cost_of_call, equality_cost
 from pyctrl.cel._library.conversions import CONVERSIONS
 from pyctrl.cel._loops import Loop, general_loop
 from pyctrl.cel._planner import Closure, Frame, Planner
@@ -60,12 +60,12 @@ class CostLimitExceeded(Exception):
 
 
 class CostPlanner(Planner):
-    """Planner of one expression; `cost` is the slot of its frame with the cost."""
+    """Planner of one expression; `cost` and `limit` are slots of its frame: the cost, and what it must not exceed."""
 
     def __init__(self, variables: Sequence[str]) -> None:
         super().__init__(variables)
-        self.cost = self.size
-        self.size += 1
+        self.cost, self.limit = self.size, self.size + 1
+        self.size += 2
         self._is_plain = False  # whether the closures that are planned count nothing
         self._is_within_fixed = False
 
@@ -144,7 +144,7 @@ class CostPlanner(Planner):
         self._is_within_fixed = True
         counting = self._counting(expression)
         self._is_within_fixed = False
-        slot, is_limited = self.cost, any(isinstance(each, Call) for each in walk(expression))
+        slot, limit, is_limited = self.cost, self.limit, any(isinstance(each, Call) for each in walk(expression))
 
         def run(frame: Frame) -> Any:
             try:
@@ -152,7 +152,7 @@ class CostPlanner(Planner):
             except EvaluationFailed:
                 return counting(frame)  # which fails as well
             frame[slot] += cost
-            if is_limited and frame[slot] > PER_CALL_LIMIT:
+            if is_limited and frame[slot] > frame[limit]:
                 raise CostLimitExceeded
             return found
 
@@ -176,10 +176,12 @@ class CostPlanner(Planner):
         closures = [self.plan(each) for each in call.operands]
         if call.function in ("_==_", "_!=_"):
             return self._compared(call, closures)
+        if call.function in QUADRATIC:
+            return self._called_if_affordable(call, closures)
         return self._called(call, closures)
 
     def _called(self, call: Call, closures: list[Closure]) -> Closure:
-        function, slot = resolve_call(call), self.cost
+        function, slot, limit = resolve_call(call), self.cost, self.limit
         cost = cost_of_call(call.function, call.overloads)
 
         def run(frame: Frame) -> Any:
@@ -190,18 +192,32 @@ class CostPlanner(Planner):
                 frame[slot] += 1 if cost is None else cost(values, None)
                 raise
             frame[slot] += 1 if cost is None else cost(values, result)
-            if frame[slot] > PER_CALL_LIMIT:
+            if frame[slot] > frame[limit]:
                 raise CostLimitExceeded
             return result
 
         return self._of_two(function, closures, cost, run) if len(closures) == 2 else run
+
+    def _called_if_affordable(self, call: Call, closures: list[Closure]) -> Closure:
+        """Plan a call whose arguments alone decide its cost, which is added before the call."""
+        function, slot, limit = resolve_call(call), self.cost, self.limit
+        cost = QUADRATIC[call.function]
+
+        def run(frame: Frame) -> Any:
+            values = _evaluated(closures, frame, slot)
+            frame[slot] += cost(values, None)
+            if frame[slot] > frame[limit]:
+                raise CostLimitExceeded
+            return function(*values)
+
+        return run
 
     def _of_two(
         self, function: Callable[..., Any], closures: Sequence[Closure], cost: ActualCost | None, general: Closure
     ) -> Closure:
         """Plan a call with two operands, of which most calls are. `general` runs if an evaluation fails."""
         one, two = closures
-        slot = self.cost
+        slot, limit = self.cost, self.limit
 
         def run(frame: Frame) -> Any:
             before = frame[slot]
@@ -212,7 +228,7 @@ class CostPlanner(Planner):
                 frame[slot] = before
                 return general(frame)
             frame[slot] += 1 if cost is None else cost((first, second), result)
-            if frame[slot] > PER_CALL_LIMIT:
+            if frame[slot] > frame[limit]:
                 raise CostLimitExceeded
             return result
 
@@ -294,11 +310,11 @@ class CostPlanner(Planner):
         return lambda result: self._limited(collecting_loop(planned, chosen, items, general(result), self.cost))
 
     def _limited(self, run: Closure) -> Closure:
-        slot = self.cost
+        slot, limit = self.cost, self.limit
 
         def limited(frame: Frame) -> Any:
             found = run(frame)
-            if frame[slot] > PER_CALL_LIMIT:
+            if frame[slot] > frame[limit]:
                 raise CostLimitExceeded
             return found
 

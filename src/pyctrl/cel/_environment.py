@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from pyctrl.cel._checker import Checker
+from pyctrl.cel._cost_budget import PER_CALL_LIMIT, LongEvaluation, Patience
 from pyctrl.cel._cost_estimator import estimate_cost
 from pyctrl.cel._cost_planner import CostLimitExceeded, CostPlanner
 from pyctrl.cel._declarations import DeclType
@@ -101,11 +102,16 @@ class Program:
         """Return the maximum cost of an evaluation with variables of this type."""
         return estimate_cost(self.expression, root)
 
-    def evaluate_with_cost(self, variables: Mapping[str, Any]) -> tuple[Any, int]:
-        """Evaluate the expression; return the value, or the error of a failed evaluation, and the actual cost."""
+    def evaluate_with_cost(self, variables: Mapping[str, Any], patience: Patience | None = None) -> tuple[Any, int]:
+        """Evaluate the expression; return the value, or the error of a failed evaluation, and the actual cost.
+
+        Raises:
+            LongEvaluation: The cost exceeds the patience, from which it is taken.
+        """
         planner, run = self._costed()
         frame: list[Any] = [None] * planner.size
         frame[planner.cost] = 0
+        frame[planner.limit] = PER_CALL_LIMIT if patience is None else min(patience.remaining, PER_CALL_LIMIT)
         value: Any = None
         try:
             for name, slot in planner.used.items():
@@ -116,9 +122,13 @@ class Program:
         except EvaluationFailed as failed:
             value = failed
         except CostLimitExceeded:
+            if frame[planner.limit] < PER_CALL_LIMIT:
+                raise LongEvaluation from None
             value = EvaluationFailed(COST_LIMIT_EXCEEDED)
         except RecursionError:
             value = EvaluationFailed("the value is nested too deeply")
+        if patience is not None:
+            patience.spend(frame[planner.cost])
         return value, frame[planner.cost]
 
     def _costed(self) -> tuple[CostPlanner, Closure]:

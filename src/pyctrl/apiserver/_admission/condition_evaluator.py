@@ -1,9 +1,10 @@
-"""Evaluation of match conditions, and the CEL variables of a write."""
+"""Evaluation of match conditions, the CEL variables of a write, and where long evaluations run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pyctrl._go.text import aggregate_messages
 from pyctrl.api import Access as RequestAccess
@@ -19,7 +20,9 @@ from pyctrl.cel import (
     AuthorizerValue,
     CostBudget,
     EvaluationFailed,
+    LongEvaluation,
     OutOfBudget,
+    Patience,
     Program,
     ResourceCheck,
 )
@@ -27,9 +30,10 @@ from pyctrl.cel import (
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["MatchConditionsFailed", "Objects", "match_conditions_hold", "variables_of"]
+__all__ = ["MatchConditionsFailed", "Objects", "evaluated", "match_conditions_hold", "variables_of"]
 
 
+T = TypeVar("T")
 Objects: TypeAlias = tuple[dict[str, Any] | None, dict[str, Any] | None]  # the new one and the old one
 
 
@@ -60,6 +64,25 @@ def variables_of(
     }
 
 
+async def evaluated(
+    evaluate: Callable[[Patience | None], T], attributes: Attributes, *expressions: Mapping[str, Any]
+) -> T:
+    """Return the result of an evaluation, which continues in a thread if it takes long.
+
+    Args:
+        evaluate: Evaluates the expressions. It raises `LongEvaluation` if they cost more than its patience.
+        attributes: The write.
+        expressions: What has the texts of the expressions. Those with `authorizer` stay on the event loop, because
+            they read the roles of the server. A check is cheap for what it costs.
+    """
+    if "authorizer" in str(expressions):
+        return evaluate(None)
+    try:
+        return evaluate(Patience())
+    except LongEvaluation:
+        return await attributes.request.off_the_loop(partial(evaluate, None))
+
+
 def _account(namespace: str, name: str) -> User:
     groups = (*service_account_groups(namespace), AUTHENTICATED)
     return User(name=f"system:serviceaccount:{namespace}:{name}", groups=groups)
@@ -85,6 +108,7 @@ class MatchConditionsFailed(Exception):
 def match_conditions_hold(
     conditions: Sequence[Mapping[str, str]],
     variables: Mapping[str, Any],
+    patience: Patience | None = None,
     compiled: Callable[[str], Program] = compiled_condition,
 ) -> bool:
     """Return whether all conditions are true; a false condition takes precedence over errors of others.
@@ -92,12 +116,13 @@ def match_conditions_hold(
     Raises:
         MatchConditionsFailed: The evaluation of some conditions failed, and none is false; or all of them together
             cost too much.
+        LongEvaluation: They cost more than the patience.
     """
     failures: list[str] = []
     budget, values = CostBudget(MATCH_CONDITIONS_BUDGET), list[object]()
     for condition in conditions:
         text = condition["expression"]
-        value, cost = compiled(text).evaluate_with_cost(variables)
+        value, cost = compiled(text).evaluate_with_cost(variables, patience)
         values.append(value)
         try:
             budget.spend(cost)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyctrl._go.text import quoted
@@ -100,7 +101,7 @@ class MutatingAdmissionPolicies:
         last: _VersionedObjects | None = None
         for invocation in invocations:
             objects = versioned[invocation.wanted]
-            if self._invoke(invocation, attributes, objects, context, errors):
+            if await self._invoke(invocation, attributes, objects, context, errors):
                 last = objects
         if last is not None and last.new is not None and last.is_dirty:
             context.require_all()
@@ -109,7 +110,7 @@ class MutatingAdmissionPolicies:
         context.last_output = copy.deepcopy(attributes.object)
         return errors
 
-    def _invoke(
+    async def _invoke(
         self,
         invocation: PolicyInvocation,
         attributes: Attributes,
@@ -119,7 +120,7 @@ class MutatingAdmissionPolicies:
     ) -> bool:
         """Apply the mutations of one invocation; return whether it was to be invoked."""
         # lazy: the import of CEL is slow and most servers have no policies
-        from pyctrl.apiserver._admission.condition_evaluator import MatchConditionsFailed
+        from pyctrl.apiserver._admission.condition_evaluator import MatchConditionsFailed, evaluated
         from pyctrl.apiserver._admission.mutating_policy_evaluator import PolicyMutator
 
         hook = invocation.hook
@@ -129,7 +130,7 @@ class MutatingAdmissionPolicies:
             return self._activation(invocation, attributes, objects)
 
         try:
-            if not mutator.matches(activation()):
+            if not await evaluated(partial(mutator.matches, activation()), attributes, hook.spec):
                 return False
         except MatchConditionsFailed as failed:
             errors.append(_PolicyError(hook, invocation.binding, str(failed), "Invalid"))
@@ -140,7 +141,8 @@ class MutatingAdmissionPolicies:
         if obj is not None:
             for patch in mutator.patches:
                 try:
-                    new = patch(activation(), obj, self._patched_type(invocation.wanted, attributes))
+                    evaluate = partial(patch, activation(), obj, self._patched_type(invocation.wanted, attributes))
+                    new = await evaluated(evaluate, attributes, hook.spec)
                     _check_version(invocation.wanted, attributes)
                     objects.new = obj = new
                     objects.is_dirty = True

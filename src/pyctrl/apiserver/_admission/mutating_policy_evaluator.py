@@ -12,7 +12,7 @@ from pyctrl.apiserver._admission.mutating_patch import (
     decode_patched,
 )
 from pyctrl.apiserver._admission.policy_compiler import CompositedCompiler, ExpressionFailed
-from pyctrl.cel import RUNTIME_BUDGET, CostBudget, OutOfBudget
+from pyctrl.cel import RUNTIME_BUDGET, CostBudget, OutOfBudget, Patience
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._admission.subresource_type import PatchedType
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["PolicyMutator"]
 
 
-#: Takes the CEL variables, the object, and its type; returns the patched object.
-_Patch: TypeAlias = "Callable[[Mapping[str, Any], dict[str, Any], PatchedType | None], dict[str, Any]]"
+#: Takes the CEL variables, the object, its type, and the patience of the evaluation; returns the patched object.
+_Patch: TypeAlias = "Callable[[Mapping[str, Any], dict[str, Any], PatchedType | None, Patience | None], dict[str, Any]]"
 
 
 class PolicyMutator:
@@ -38,32 +38,43 @@ class PolicyMutator:
         self._compiler = CompositedCompiler(spec, has_patch_types=True)
         self.patches: list[_Patch] = [self._patch_of(each) for each in spec.get("mutations") or ()]
 
-    def matches(self, context: Mapping[str, Any]) -> bool:
+    def matches(self, context: Mapping[str, Any], patience: Patience | None = None) -> bool:
         """Return whether the match conditions hold.
 
         Raises:
             MatchConditionsFailed: The evaluation of some conditions failed, and none is false.
+            LongEvaluation: It costs more than the patience.
         """
-        return self._compiler.matches(context)
+        return self._compiler.matches(context, patience)
 
     def _patch_of(self, mutation: Mapping[str, Any]) -> _Patch:
         if mutation["patchType"] == "JSONPatch":
             return self._json_patch(mutation["jsonPatch"]["expression"])
         return self._apply_configuration(mutation["applyConfiguration"]["expression"])
 
-    def _evaluate(self, text: str, context: Mapping[str, Any]) -> Any:
-        return self._compiler.evaluate(text, self._compiler.activation(context), CostBudget(RUNTIME_BUDGET))
+    def _evaluate(self, text: str, context: Mapping[str, Any], patience: Patience | None) -> Any:
+        return self._compiler.evaluate(text, self._compiler.activation(context, patience), CostBudget(RUNTIME_BUDGET))
 
     def _json_patch(self, text: str) -> _Patch:
-        def patch(context: Mapping[str, Any], obj: dict[str, Any], kind: PatchedType | None) -> dict[str, Any]:
-            operations = self._evaluate(text, context)
+        def patch(
+            context: Mapping[str, Any],
+            obj: dict[str, Any],
+            kind: PatchedType | None,
+            patience: Patience | None = None,
+        ) -> dict[str, Any]:
+            operations = self._evaluate(text, context, patience)
             return apply_json_patch_value(operations, obj, kind)
 
         return patch
 
     def _apply_configuration(self, text: str) -> _Patch:
-        def patch(context: Mapping[str, Any], obj: dict[str, Any], kind: PatchedType | None) -> dict[str, Any]:
-            value = self._evaluate(text, context)
+        def patch(
+            context: Mapping[str, Any],
+            obj: dict[str, Any],
+            kind: PatchedType | None,
+            patience: Patience | None = None,
+        ) -> dict[str, Any]:
+            value = self._evaluate(text, context, patience)
             new = apply_configuration(value, obj, kind)
             if kind is not None:
                 decode_patched(new, kind, "Ignore")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyctrl.apiserver._admission.attributes import Attributes
 from pyctrl.apiserver._admission.condition_evaluator import Objects, match_conditions_hold, variables_of
-from pyctrl.cel import CostBudget, Environment, EvaluationFailed, Program, Type, policy_variables
+from pyctrl.cel import CostBudget, Environment, EvaluationFailed, Patience, Program, Type, policy_variables
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
@@ -34,10 +34,11 @@ def policy_activation(
 
 
 class _Variables(dict[str, Any]):
-    """The variables that a policy defines, each evaluated at first use."""
+    """The variables that a policy defines, each evaluated at first use, and the patience of their evaluation."""
 
-    def __init__(self, programs: Mapping[str, Program], context: Mapping[str, Any]) -> None:
+    def __init__(self, programs: Mapping[str, Program], context: Mapping[str, Any], patience: Patience | None) -> None:
         super().__init__()
+        self.patience = patience
         self._programs = programs
         self._context = {**context, "variables": self}
         self._failed: dict[str, str] = {}
@@ -48,7 +49,7 @@ class _Variables(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         if name not in self._failed:
-            value, cost = self._programs[name].evaluate_with_cost(self._context)
+            value, cost = self._programs[name].evaluate_with_cost(self._context, self.patience)
             self.cost += cost
             if not isinstance(value, EvaluationFailed):
                 self[name] = value
@@ -87,20 +88,21 @@ class CompositedCompiler:
             self._compiled[text] = self._environment.compile(text)
         return self._compiled[text]
 
-    def activation(self, context: Mapping[str, Any]) -> dict[str, Any]:
+    def activation(self, context: Mapping[str, Any], patience: Patience | None = None) -> dict[str, Any]:
         """Return the variables of expressions that are evaluated together, with those that the policy defines."""
-        return {**context, "variables": _Variables(self._variables, context)}
+        return {**context, "variables": _Variables(self._variables, context, patience)}
 
-    def matches(self, context: Mapping[str, Any]) -> bool:
+    def matches(self, context: Mapping[str, Any], patience: Patience | None = None) -> bool:
         """Return whether the match conditions hold. They do not see the namespace.
 
         Raises:
             MatchConditionsFailed: The evaluation of some conditions failed, and none is false.
+            LongEvaluation: It costs more than the patience.
         """
         if not self._conditions:
             return True
-        activation = self.activation({**context, "namespaceObject": None})
-        return match_conditions_hold(self._conditions, activation, lambda text: self._program(text.strip()))
+        activation = self.activation({**context, "namespaceObject": None}, patience)
+        return match_conditions_hold(self._conditions, activation, patience, lambda text: self._program(text.strip()))
 
     def evaluate(self, text: str, activation: Mapping[str, Any], budget: CostBudget) -> Any:
         """Return the value of an expression, and take its cost and that of its variables from the budget.
@@ -108,9 +110,11 @@ class CompositedCompiler:
         Raises:
             ExpressionFailed: The evaluation failed.
             OutOfBudget: It costs too much.
+            LongEvaluation: It costs more than the patience of the activation.
         """
-        value, cost = self._program(text).evaluate_with_cost(activation)
-        budget.spend(activation["variables"].take_cost())
+        variables: _Variables = activation["variables"]
+        value, cost = self._program(text).evaluate_with_cost(activation, variables.patience)
+        budget.spend(variables.take_cost())
         budget.spend(cost)
         if isinstance(value, EvaluationFailed):
             raise ExpressionFailed(f"expression '{text}' resulted in error: {value}") from value

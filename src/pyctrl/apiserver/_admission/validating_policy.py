@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyctrl.apiserver._admission.attributes import Attributes
@@ -63,6 +64,7 @@ class ValidatingAdmissionPolicies:
 
     async def _evaluate(self, invocation: PolicyInvocation, attributes: Attributes) -> ValidateResult:
         # lazy: the import of CEL is slow and most servers have no policies
+        from pyctrl.apiserver._admission.condition_evaluator import evaluated
         from pyctrl.apiserver._admission.policy_compiler import policy_activation
         from pyctrl.apiserver._admission.validating_policy_evaluator import PolicyEvaluator
 
@@ -70,10 +72,9 @@ class ValidatingAdmissionPolicies:
         hook.evaluator = hook.evaluator or PolicyEvaluator(hook.spec)
         shown = await self._versions.convert_to(attributes, wanted)
         namespace = self._source.namespace(attributes)
-        result: ValidateResult = hook.evaluator.validate(
-            policy_activation(attributes, wanted, shown, self._authorizer, invocation.params, namespace)
-        )
-        return result
+        activation = policy_activation(attributes, wanted, shown, self._authorizer, invocation.params, namespace)
+        evaluator: PolicyEvaluator = hook.evaluator
+        return await evaluated(partial(evaluator.validate, activation), attributes, hook.spec)
 
 
 def _enforce(

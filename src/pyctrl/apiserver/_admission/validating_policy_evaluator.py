@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pyctrl.apiserver._admission.condition_evaluator import MatchConditionsFailed
 from pyctrl.apiserver._admission.policy_compiler import CompositedCompiler, ExpressionFailed
-from pyctrl.cel import RUNTIME_BUDGET, CostBudget, OutOfBudget
+from pyctrl.cel import RUNTIME_BUDGET, CostBudget, OutOfBudget, Patience
 
 __all__ = ["PolicyDecision", "PolicyEvaluator", "ValidateResult"]
 
@@ -47,22 +47,26 @@ class PolicyEvaluator:
         self._annotations = spec.get("auditAnnotations") or ()
         self._compiler = CompositedCompiler(spec)
 
-    def validate(self, context: Mapping[str, Any]) -> ValidateResult:
-        """Evaluate the policy. With failurePolicy Ignore, failed evaluations are left out."""
+    def validate(self, context: Mapping[str, Any], patience: Patience | None = None) -> ValidateResult:
+        """Evaluate the policy. With failurePolicy Ignore, failed evaluations are left out.
+
+        Raises:
+            LongEvaluation: It costs more than the patience.
+        """
         try:
-            if not self._compiler.matches(context):
+            if not self._compiler.matches(context, patience):
                 return ValidateResult()
         except MatchConditionsFailed as failed:
             return self._failed(str(failed))
         try:
-            return self._evaluate(context)
+            return self._evaluate(context, patience)
         except OutOfBudget as exceeded:
             return self._failed(str(exceeded))
 
-    def _evaluate(self, context: Mapping[str, Any]) -> ValidateResult:
+    def _evaluate(self, context: Mapping[str, Any], patience: Patience | None) -> ValidateResult:
         result, budget = ValidateResult(), CostBudget(RUNTIME_BUDGET)
-        activation = self._compiler.activation(context)
-        messages = self._compiler.activation(_without_authorizer(context))
+        activation = self._compiler.activation(context, patience)
+        messages = self._compiler.activation(_without_authorizer(context), patience)
         for index, validation in enumerate(self._validations):
             try:
                 holds = self._compiler.evaluate(validation["expression"], activation, budget) is True
@@ -73,7 +77,7 @@ class PolicyEvaluator:
             if not holds:
                 message, reason = self._message(validation, messages, budget), validation.get("reason", "")
                 result.failures.append(PolicyDecision(message, reason, index))
-        self._annotate(result, self._compiler.activation(_without_authorizer(context)))
+        self._annotate(result, self._compiler.activation(_without_authorizer(context), patience))
         return result
 
     def _failed(self, message: str) -> ValidateResult:

@@ -6,6 +6,7 @@ import asyncio
 import copy
 import json
 from collections.abc import Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyctrl._go.text import quoted
@@ -45,13 +46,16 @@ class WebhookMatcher:
         # lazy: the import of CEL is slow and few webhooks have match conditions
         from pyctrl.apiserver._admission.condition_evaluator import (
             MatchConditionsFailed,
+            evaluated,
             match_conditions_hold,
             variables_of,
         )
 
         shown = await self._versions.convert_to(attributes, wanted)
+        variables = variables_of(attributes, wanted, shown, self._authorizer)
+        evaluate = partial(match_conditions_hold, hook.conditions, variables)
         try:
-            holds = match_conditions_hold(hook.conditions, variables_of(attributes, wanted, shown, self._authorizer))
+            holds = await evaluated(evaluate, attributes, *hook.conditions)
         except MatchConditionsFailed as failed:
             if hook.fails_open:
                 return None

@@ -1,7 +1,8 @@
 """Evaluation of validation rules on an object and the old object, from the root down.
 
-An object's rules have a budget. Counting the actual costs takes longer than most rules, so the estimates are summed up
-first, which are upper bounds. Only an object that could exceed the budget is evaluated again with actual costs.
+An object's rules have a budget. Counting the actual costs takes longer than most rules, so a rule with a low estimate,
+which is an upper bound, is evaluated without. If the rules cost more than is short, all of them are evaluated again
+with actual costs. This takes seconds in the worst case, so the caller chooses where.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from pyctrl.cel import (
     COST_LIMIT_EXCEEDED,
     NO_OVERLOAD,
     NONE,
-    PER_CALL_LIMIT,
     RUNTIME_BUDGET,
     CostBudget,
     EvaluationFailed,
+    LongEvaluation,
     Optional,
     OutOfBudget,
+    Patience,
     ValueReader,
     value_reader,
 )
@@ -39,6 +41,7 @@ _NOT_CHECKED = (
     "correct the existing errors to complete validation"
 )
 _NO_FURTHER = "no further validation rules will be run"
+_LOW_ESTIMATE = 5_000  # of a rule whose actual cost is not counted
 _MESSAGE_BYTES = 5 * 1024  # maximum size of a messageExpression's result
 
 
@@ -60,33 +63,45 @@ class RuleValidator:
             causes: The schema errors of the object. Rules are evaluated only for objects that match the schema.
             warnings: The list that gets the warnings.
         """
+        return self._validate(value, old, causes, warnings, None)
+
+    def validate_short(
+        self, value: _JSON, old: _JSON | None, causes: Sequence[FieldError], warnings: list[str]
+    ) -> list[FieldError] | None:
+        """Return the errors as `validate` does; None if this takes longer than some milliseconds."""
+        with suppress(LongEvaluation):
+            return self._validate(value, old, causes, warnings, Patience())
+        return None
+
+    def _validate(
+        self,
+        value: _JSON,
+        old: _JSON | None,
+        causes: Sequence[FieldError],
+        warnings: list[str],
+        patience: Patience | None,
+    ) -> list[FieldError]:
         if any(cause.reason in _BLOCKING for cause in causes):
             return [invalid_value("<nil>", None, _NOT_CHECKED)]
-        found = self._evaluate(self._correlated(value, old, ""), is_ratcheting=True)
+        found = _Evaluation(patience, is_ratcheting=True)
+        found.run(self._node, self._correlated(value, old, ""))
         warnings.extend(f"{cause.field}: {cause.message}" for cause in found.ratcheted)
         return found.causes
 
     def validate_default(self, value: _JSON, path: str) -> list[FieldError]:
         """Return the errors of a schema's default value, as an unchanged value and as a new one."""
-        olds = (value, None)
-        found = (self._evaluate(self._correlated(value, old, path), is_ratcheting=False).causes for old in olds)
-        return next((causes for causes in found if causes), [])
+        for old in (value, None):
+            found = _Evaluation(None, is_ratcheting=False)
+            found.run(self._node, self._correlated(value, old, path))
+            if found.causes:
+                return found.causes
+        return []
 
     def _correlated(self, value: _JSON, old: _JSON | None, path: str) -> _CorrelatedObject:
         node, read = self._node, self._read
         cel_value = value if read is None else read(value)
         old_cel_value = old if read is None or old is None or not node.has_transitions else read(old)
         return _CorrelatedObject(value, cel_value, old, old_cel_value, path)
-
-    def _evaluate(self, obj: _CorrelatedObject, *, is_ratcheting: bool) -> _Evaluation:
-        estimated = _Evaluation(has_actual_costs=False, is_ratcheting=is_ratcheting)
-        try:
-            estimated.run(self._node, obj)
-        except OutOfBudget:
-            actual = _Evaluation(has_actual_costs=True, is_ratcheting=is_ratcheting)
-            actual.run(self._node, obj)
-            return actual
-        return estimated
 
 
 def compile_rules(schema: Mapping[str, Any], *, is_resource: bool = True) -> RuleValidator:
@@ -134,20 +149,20 @@ class _NoFurtherRules(Exception):
 
 
 class _Evaluation:
-    """One evaluation of an object's rules: the errors and the budget."""
+    """One evaluation of an object's rules: the errors, the budget, and the patience, None if it may take long."""
 
-    def __init__(self, *, has_actual_costs: bool, is_ratcheting: bool) -> None:
+    def __init__(self, patience: Patience | None, *, is_ratcheting: bool) -> None:
         self.causes: list[FieldError] = []
         self.ratcheted: list[FieldError] = []
         self._budget = CostBudget(RUNTIME_BUDGET)
-        self._has_actual_costs = has_actual_costs
+        self._patience = patience
         self._is_ratcheting = is_ratcheting
 
     def run(self, node: RuleNode, obj: _CorrelatedObject) -> None:
         """Evaluate the rules.
 
         Raises:
-            OutOfBudget: The actual costs are needed to tell whether the rules exceed the budget.
+            LongEvaluation: The rules cost more than the patience.
         """
         with suppress(_NoFurtherRules):
             self._walk(node, obj)
@@ -155,7 +170,7 @@ class _Evaluation:
     # -- from the root down ------------------------------------------------------------------------------------
 
     def _walk(self, node: RuleNode, obj: _CorrelatedObject) -> None:
-        if self._has_actual_costs and node.rules and self._budget.is_spent:
+        if node.rules and self._budget.is_spent:
             self._stop(node, obj, str(OutOfBudget()))
         for rule in node.rules:
             self._evaluate(rule, node, obj)
@@ -203,24 +218,19 @@ class _Evaluation:
 
     def _value(self, rule: RuleProgram, variables: Mapping[str, Any]) -> tuple[Any, int]:
         """Return the value of a rule, or the error of its evaluation, and its cost, or an upper bound of it."""
-        if self._has_actual_costs or rule.max_cost > PER_CALL_LIMIT:
-            return rule.program.evaluate_with_cost(variables)
+        if self._patience is None or rule.max_cost > _LOW_ESTIMATE:
+            return rule.program.evaluate_with_cost(variables, self._patience)
+        self._patience.spend(rule.max_cost)
         try:
             return rule.program.evaluate(variables), rule.max_cost
         except EvaluationFailed as failed:
             return failed, rule.max_cost
 
     def _spend(self, cost: int) -> bool:
-        """Take a cost from the budget; return whether it sufficed.
-
-        Raises:
-            OutOfBudget: It does not suffice for the upper bounds.
-        """
+        """Take a cost from the budget; return whether it sufficed."""
         try:
             self._budget.spend(cost)
         except OutOfBudget:
-            if not self._has_actual_costs:
-                raise
             return False
         return True
 
@@ -245,7 +255,7 @@ class _Evaluation:
     def _message(self, rule: RuleProgram, node: RuleNode, obj: _CorrelatedObject, variables: Mapping[str, Any]) -> str:
         if rule.message_program is None:
             return rule.message
-        value, cost = rule.message_program.evaluate_with_cost(variables)
+        value, cost = rule.message_program.evaluate_with_cost(variables, self._patience)
         error = ""
         if not self._spend(cost):
             error = f"messageExpression evaluation failed due to running out of cost budget, {_NO_FURTHER}"

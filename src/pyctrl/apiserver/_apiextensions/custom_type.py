@@ -23,7 +23,7 @@ from pyctrl.apiserver._meta.validation import (
     validate_metadata_update,
 )
 from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy, GarbageCollectionPolicy
-from pyctrl.apiserver._resources.resource_type import ConnectedSubresource, DecodedFields, RESTFactory
+from pyctrl.apiserver._resources.resource_type import ConnectedSubresource, DecodedFields, LongValidation, RESTFactory
 from pyctrl.apiserver._resources.served_resources import version_rank
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.defaulting import apply_defaults, copied, prune_nulls
@@ -156,15 +156,6 @@ class CustomResourceType:
             self._rules = compile_rules(self.described["schema"]["openAPIV3Schema"])
         return self._rules
 
-    def _validate_rules(
-        self,
-        obj: dict[str, JSON],
-        old: dict[str, JSON] | None,
-        causes: Sequence[errors.FieldError],
-        warnings: list[str],
-    ) -> list[errors.FieldError]:
-        return [] if self.rules is None else self.rules.validate(obj, old, causes, warnings)
-
     @property
     def _metadata_node(self) -> SchemaNode:
         return self._components.node(*_META)
@@ -265,7 +256,7 @@ class CustomResourceType:
         warnings: list[str],
         decoded_fields: DecodedFields | None = None,
         user: User | None = None,
-    ) -> None:
+    ) -> LongValidation | None:
         """Prepare and validate a new object: drop its status, set its generation."""
         metadata, causes = obj["metadata"], list[errors.FieldError]()
         if "status" in self.subresources and obj.pop("status", None) is not None:
@@ -279,11 +270,7 @@ class CustomResourceType:
             causes += self._validate_names(metadata, self._metadata_limits)
         if decoded_fields is None:
             causes += self.validate(obj, None)
-        if self.schema.rules:
-            causes += self._validate_rules(obj, None, causes, warnings)
-        self._raise_invalid(obj, causes)
-        if "finalizers" in metadata:
-            warnings.extend(finalizer_warnings(metadata, None))
+        return self._evaluate_rules(obj, None, causes, warnings)
 
     def prepare_update(
         self,
@@ -293,7 +280,7 @@ class CustomResourceType:
         subresource: str | None,
         warnings: list[str],
         decoded_fields: DecodedFields | None = None,
-    ) -> None:
+    ) -> LongValidation | None:
         """Prepare and validate an update: keep fields that the endpoint must not change, bump the generation."""
         is_valid = decoded_fields is not None and subresource is None
         if subresource == "status":
@@ -308,8 +295,40 @@ class CustomResourceType:
         )
         found = [] if is_valid else self.validate(new, old)
         causes += _of_status(found) if subresource == "status" else found
-        self._raise_invalid(new, [*causes, *self._validate_rules(new, old, causes, warnings)])
-        warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
+        return self._evaluate_rules(new, old, causes, warnings)
+
+    def _evaluate_rules(
+        self,
+        new: dict[str, JSON],
+        old: dict[str, JSON] | None,
+        causes: list[errors.FieldError],
+        warnings: list[str],
+    ) -> LongValidation | None:
+        """End a validation: evaluate the rules, raise all errors. Return the end of a validation that takes long."""
+        rules = self.rules
+        if rules is None:
+            self._end_validation(new, old, causes, warnings)
+            return None
+        found = rules.validate_short(new, old, causes, warnings)
+        if found is not None:
+            self._end_validation(new, old, causes + found, warnings)
+            return None
+
+        def end() -> None:
+            self._end_validation(new, old, causes + rules.validate(new, old, causes, warnings), warnings)
+
+        return end
+
+    def _end_validation(
+        self,
+        new: Mapping[str, JSON],
+        old: Mapping[str, JSON] | None,
+        causes: list[errors.FieldError],
+        warnings: list[str],
+    ) -> None:
+        self._raise_invalid(new, causes)
+        if "finalizers" in new["metadata"]:
+            warnings.extend(finalizer_warnings(new["metadata"], None if old is None else old["metadata"]))
 
     def _validate_names(self, metadata: Mapping[str, JSON], limits: SchemaNode) -> list[errors.FieldError]:
         """Validate the name of a new object against the definition, which may restrict no other metadata."""

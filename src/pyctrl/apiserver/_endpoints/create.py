@@ -68,9 +68,11 @@ class CreateHandler:
         attributes.name = obj["metadata"].get("name", "")
         fill_system_fields(obj["metadata"], self._backend.random)
         decoded_fields = None if attributes.is_mutated_dynamically else request.decoded_fields
-        request.resource.prepare_create(
+        validation = request.resource.prepare_create(
             obj, warnings=request.warnings, decoded_fields=decoded_fields, user=request.user
         )
+        if validation is not None:
+            await request.off_the_loop(validation)
         self._backend.check_create(request)
         await admission.validate(attributes)
         converted = await self._backend.conversions.stored_form(obj, request) if request.resource.converts else None

@@ -40,7 +40,7 @@ class UpdateHandler:
     """Handler of update, and the transaction of every write to an object that exists.
 
     The transaction reads the live object, makes the new one, has it admitted and validated, and stores it. Only
-    admission and conversion webhooks may wait. When the live object changed in the meantime, the transaction starts
+    webhooks and long validations may wait. When the live object changed in the meantime, the transaction starts
     again.
     """
 
@@ -115,13 +115,15 @@ class UpdateHandler:
         self._check_version(request, new["metadata"].get("resourceVersion", ""), stored)
         new["metadata"]["resourceVersion"] = str(stored.version)
         is_decoded = not admitted and not attributes.is_mutated_dynamically
-        resource.prepare_update(
+        validation = resource.prepare_update(
             new,
             old,
             subresource=request.target.subresource or None,
             warnings=request.warnings,
             decoded_fields=request.decoded_fields if is_decoded else None,
         )
+        if validation is not None:
+            await request.off_the_loop(validation)
         if change.changes_more:
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
         if not admitted:

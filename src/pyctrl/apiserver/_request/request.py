@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 
+from pyctrl._clock import is_replaced
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 
 __all__ = ["ParsedQuery", "QueryParameters", "ResourceRequest", "WouldBlock", "parse_target"]
+
+
+T = TypeVar("T")
 
 
 @lru_cache(maxsize=4096)
@@ -111,6 +116,16 @@ class ResourceRequest(msgspec.Struct, kw_only=True, eq=False):
         """
         if not self.may_wait:
             raise WouldBlock(f"{self.method} {self.path} has to wait for {what}: await ApiServer.handle instead")
+
+    async def off_the_loop(self, compute: Callable[[], T]) -> T:
+        """Return the result of a long computation on data that no other task changes.
+
+        It runs in a thread, so that the server answers other requests meanwhile. Virtual time has no threads, and a
+        request that may not wait cannot use one. Then it runs at once.
+        """
+        if not self.may_wait or is_replaced():
+            return compute()
+        return await asyncio.to_thread(compute)
 
     @property
     def manager(self) -> str:

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_storage import ResourceStorage
     from pyctrl.apiserver._user import User
 
-__all__ = ["ConnectedSubresource", "DecodedFields", "RESTFactory", "ResourceType", "with_type_meta"]
+__all__ = ["ConnectedSubresource", "DecodedFields", "LongValidation", "RESTFactory", "ResourceType", "with_type_meta"]
 
 
 #: Makes the handler of a subresource from the RESTContext of a server.
 RESTFactory: TypeAlias = Callable[[Any], object]
+#: The end of a validation that takes long. It raises `StatusError`, and may run in a thread.
+LongValidation: TypeAlias = Callable[[], None]
 
 
 class DecodedFields(msgspec.Struct, frozen=True, eq=False):
@@ -44,7 +46,8 @@ class ResourceType(Protocol):
 
     A write calls, in this order: `decode` for what the client sent, field management, mutating admission, the system
     fields of metadata, then `prepare_create` or `prepare_update`, which sets what only the server may set and
-    validates. All of them change the object in place and raise `StatusError` when it is not acceptable.
+    validates. All of them change the object in place and raise `StatusError` when it is not acceptable. A validation
+    that takes long ends in the function that `prepare_create` and `prepare_update` return then.
 
     `read_declared` returns the object in JSON whose keys and types a schema declares, None for other JSON, and for
     kinds that check them in `decode`.
@@ -118,7 +121,7 @@ class ResourceType(Protocol):
         warnings: list[str],
         decoded_fields: DecodedFields | None = None,
         user: User | None = None,
-    ) -> None: ...
+    ) -> LongValidation | None: ...
     def prepare_update(
         self,
         new: dict[str, JSON],
@@ -127,7 +130,7 @@ class ResourceType(Protocol):
         subresource: str | None,
         warnings: list[str],
         decoded_fields: DecodedFields | None = None,
-    ) -> None: ...
+    ) -> LongValidation | None: ...
     def blank(self) -> dict[str, JSON]: ...
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]: ...
     def stored(self, obj: dict[str, JSON]) -> dict[str, JSON]: ...

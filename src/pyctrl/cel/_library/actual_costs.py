@@ -13,7 +13,7 @@ from pyctrl.cel._library.addresses import CIDR
 from pyctrl.cel._signatures import Overload
 from pyctrl.cel._values import NONE, Optional
 
-__all__ = ["ActualCost", "cost_of_call", "equality_cost"]
+__all__ = ["QUADRATIC", "ActualCost", "cost_of_call", "equality_cost"]
 
 
 ActualCost: TypeAlias = Callable[[Sequence[Any], Any], int]  # of the arguments and the result
@@ -111,7 +111,7 @@ def _flatten(arguments: Sequence[Any], _result: Any) -> int:
 
 
 def _self_compare(items: Any) -> int:
-    factor = 2 + _TRAVERSAL if items and isinstance(items[0], (str, bytes)) else 2
+    factor = 2 + _TRAVERSAL if isinstance(items, list) and items and isinstance(items[0], (str, bytes)) else 2
     return int(_size(items) ** 2 * factor) + 1 + _LIST
 
 
@@ -147,6 +147,13 @@ def _validate(arguments: Sequence[Any], _result: Any) -> int:
 
 _STRING_TIMES: Final = _times(_TRAVERSAL)
 _TWICE: Final = _times(2 * _TRAVERSAL)
+#: Functions that compare each element with all others. They do not fail, and a call may take a second.
+QUADRATIC: Final[Mapping[str, ActualCost]] = {
+    "sets.contains": _sets(1),
+    "sets.intersects": _sets(1),
+    "sets.equivalent": _sets(2),
+    "distinct": lambda arguments, _result: _self_compare(arguments[0]),
+}
 #: Functions whose overloads all have the same cost.
 _BY_FUNCTION: Final[Mapping[str, ActualCost]] = {
     "check": lambda _arguments, _result: _CHECK,
@@ -161,12 +168,9 @@ _BY_FUNCTION: Final[Mapping[str, ActualCost]] = {
     "join": lambda _arguments, result: _scaled(_size(result) * 2),
     **dict.fromkeys(("find", "findAll"), _regex),
     **dict.fromkeys(("_==_", "_!=_"), lambda arguments, _result: equality_cost(arguments[0], arguments[1])),
-    "sets.contains": _sets(1),
-    "sets.intersects": _sets(1),
-    "sets.equivalent": _sets(2),
+    **QUADRATIC,
     **dict.fromkeys(("slice", "lists.range", "reverse"), _output_size),
     "flatten": _flatten,
-    "distinct": lambda arguments, _result: _self_compare(arguments[0]),
     "contains": _substring,
     "containsIP": _contains_ip,
     "containsCIDR": _contains_cidr,

@@ -108,7 +108,14 @@ def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
     return [items[index] for index in sorted(range(len(items)), key=cmp_to_key(by_key))]
 
 
+def _hashable(*lists: list[Any]) -> bool:
+    """Return whether all elements are integers, or all are strings, which Python compares as CEL does."""
+    return {type(each) for items in lists for each in items} in ({int}, {str})
+
+
 def _distinct(items: list[Any]) -> list[Any]:
+    if _hashable(items):
+        return list(dict.fromkeys(items))
     found: list[Any] = []
     for each in items:
         if not contains(found, each):
@@ -142,7 +149,15 @@ LISTS: Table = {
 
 
 def _has_all(items: list[Any], wanted: list[Any]) -> bool:
+    if _hashable(items, wanted):
+        return set(wanted) <= set(items)
     return all(contains(items, each) for each in wanted)
+
+
+def _have_common(left: list[Any], right: list[Any]) -> bool:
+    if _hashable(left, right):
+        return not set(left).isdisjoint(right)
+    return any(contains(right, each) for each in left)
 
 
 SETS: Table = {
@@ -150,7 +165,5 @@ SETS: Table = {
     "sets.equivalent": [
         ("(list(T), list(T)) -> bool", lambda left, right: _has_all(left, right) and _has_all(right, left))
     ],
-    "sets.intersects": [
-        ("(list(T), list(T)) -> bool", lambda left, right: any(contains(right, each) for each in left))
-    ],
+    "sets.intersects": [("(list(T), list(T)) -> bool", _have_common)],
 }

@@ -17,6 +17,18 @@ VALUES = {
     "[[1], [2, 3]].flatten()": [1, 2, 3],
     "sets.contains([1, 2], [2])": True,
     "sets.intersects([1], [2])": False,
+    "['b', 'a', 'b'].distinct()": ["b", "a"],
+    "[dyn(1), dyn(1.0), dyn(true), dyn('1')].distinct()": [1, True, "1"],
+    "[dyn([1]), dyn([1.0]), dyn([2])].distinct()": [[1], [2]],
+    "sets.contains([dyn(1), dyn('a')], [dyn(1.0)])": True,
+    "sets.contains([dyn(1)], [dyn(true)])": False,
+    "sets.contains(['a', 'b'], ['b', 'a', 'a'])": True,
+    "sets.contains(['a'], ['a', 'b'])": False,
+    "sets.equivalent([1, 2, 2], [2, 1])": True,
+    "sets.equivalent([1, 2], [1])": False,
+    "sets.intersects(['a', 'b'], ['b'])": True,
+    "sets.intersects([dyn(2)], [dyn(2.0)])": True,
+    "sets.intersects([], ['b'])": False,
 }
 
 
