@@ -397,7 +397,8 @@ class ApiServer:
             response = bad_request("the object is nested too deeply").response()
         except Exception as error:
             log.exception("Request failed", extra={"method": context.method, "path": context.path})
-            response = internal_error(f"{type(error).__name__}: {error}").response()
+            context.panic = f"{type(error).__name__}: {error}"
+            response = internal_error(context.panic).response()
         return with_warnings(response, context.warnings) if context.warnings else response
 
     async def _dispatch(self, context: RequestContext) -> Response:

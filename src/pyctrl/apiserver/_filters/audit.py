@@ -38,8 +38,9 @@ _SENSITIVE = frozenset(
 )
 
 
-#: Without a policy only this stage is logged.
+#: Without a policy only the last stage is logged.
 _WITHOUT_POLICY: Final = frozenset((AuditStage.REQUEST_RECEIVED, AuditStage.RESPONSE_STARTED))
+_PANIC_STATUS: Final = {"metadata": {}, "status": "Failure", "reason": "InternalError", "code": 500}
 
 
 class AuditLog:
@@ -81,6 +82,9 @@ class AuditLog:
             record.write(AuditStage.RESPONSE_STARTED)  # as upstream: the only event of a failed authentication
             return response
         record.write(AuditStage.REQUEST_RECEIVED)
+        if context.panic:
+            record.write(AuditStage.PANIC)
+            return response
         if isinstance(response.body, bytes):
             record.write(AuditStage.RESPONSE_COMPLETE)
             return response
@@ -140,6 +144,9 @@ class _Record:
         found = _objects(self._config.level, self._context, self._response)
         if self._config.omit_managed_fields:
             found = {name: _without_managed_fields(each) for name, each in found.items()}
+        if panic := self._context.panic:
+            found.pop("responseObject", None)
+            return {"responseStatus": {**_PANIC_STATUS, "message": f"APIServer panic'd: {panic}"}, **found}
         return {"responseStatus": _status(self._response), **found}
 
     def completed_after(self, body: AsyncGenerator[bytes, None] | Upgrade) -> AsyncGenerator[bytes, None] | Upgrade:
@@ -151,17 +158,30 @@ class _Record:
             async with aclosing(body) as chunks:
                 async for chunk in chunks:
                     yield chunk
+        except Exception as error:
+            self._note_panic(error)
+            raise
         finally:
-            self.write(AuditStage.RESPONSE_COMPLETE)
+            self._write_last()
 
     def _upgraded(self, upgrade: Upgrade) -> Upgrade:
         async def serve(connection: UpgradedConnection) -> None:
             try:
                 await upgrade.serve(connection)
+            except Exception as error:
+                self._note_panic(error)
+                raise
             finally:
-                self.write(AuditStage.RESPONSE_COMPLETE)
+                self._write_last()
 
         return Upgrade(serve)
+
+    def _note_panic(self, error: Exception) -> None:
+        if not isinstance(error, OSError):  # the connection is lost
+            self._context.panic = f"{type(error).__name__}: {error}"
+
+    def _write_last(self) -> None:
+        self.write(AuditStage.PANIC if self._context.panic else AuditStage.RESPONSE_COMPLETE)
 
 
 def _without_managed_fields(obj: Any) -> Any:

@@ -44,6 +44,7 @@ class RequestContext(msgspec.Struct, eq=False):
     decision: str = ""  # of authorization: allow or forbid; "" before authorization
     reason: str = ""  # of the decision
     annotations: dict[str, str] = {}  # of the audit event, besides the decision
+    panic: str = ""  # the exception that no handler expected, which is a bug of the server or of an embedded handler
     _access: Access | None = None
 
     @property

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from random import Random
 from typing import Any
 
 import pytest
 
-from pyctrl.apiserver import ApiServer, AuditLevel, AuditLog, Peer, Upgrade, User
+from pyctrl.apiserver import (
+    ApiServer,
+    AuditLevel,
+    AuditLog,
+    AuditPolicy,
+    ExtensionResourceRegistry,
+    Peer,
+    ResourceStorage,
+    StorageList,
+    StorageRequest,
+    Upgrade,
+    User,
+)
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
 
 ADMIN = {"Authorization": "Bearer admin"}
@@ -227,3 +241,67 @@ def test_documents_and_namespaces_are_told_as_kube_apiserver_does() -> None:
     }  # fmt: skip
     assert scale["objectRef"]["apiGroup"] == "apps"
     assert scale["objectRef"]["subresource"] == "scale"
+
+
+def _failing(policy: AuditPolicy | None = None) -> tuple[Asker, list[bytes]]:
+    """Return a server of Flavors whose storage fails as a program with a mistake does, and the lines of its log."""
+
+    async def fail(_request: StorageRequest, _name: str) -> dict[str, Any] | None:
+        raise KeyError("flavors")
+
+    async def watch(_request: StorageRequest) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+        yield "ADDED", {"metadata": {"name": "a", "namespace": "default"}}
+        raise KeyError("flavors")
+
+    async def empty(_request: StorageRequest) -> StorageList:
+        return StorageList(())
+
+    registry, lines = ExtensionResourceRegistry(), list[bytes]()
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    names = {"plural": "flavors", "singular": "flavor", "kind": "Flavor", "listKind": "FlavorList"}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+    spec = {"group": "x.io", "scope": "Namespaced", "names": names, "versions": [version]}
+    storage = ResourceStorage(get=fail, list=empty, watch=watch)
+    registry.install({"metadata": {"name": "flavors.x.io"}, "spec": spec}, storage=storage)
+    audit = AuditLog(lines.append, level=AuditLevel.REQUEST_RESPONSE, policy=policy, random=Random(1))
+    return Asker(ApiServer(random=Random(1), registry=registry, audit=audit)), lines
+
+
+FLAVORS = "/apis/x.io/v1/namespaces/default/flavors"
+PANIC = {
+    "metadata": {},
+    "status": "Failure",
+    "reason": "InternalError",
+    "message": "APIServer panic'd: KeyError: 'flavors'",
+    "code": 500,
+}
+
+
+def test_a_request_that_fails_unexpectedly_ends_in_the_stage_panic() -> None:
+    """An exception of a storage is in the log as kube-apiserver logs a panic: without a response object."""
+    ask, lines = _failing()
+    assert ask("GET", f"{FLAVORS}/a")[0] == 500
+    (event,) = map(json.loads, lines)
+    assert (event["stage"], event["responseStatus"]) == ("Panic", PANIC)
+    assert "responseObject" not in event
+
+
+async def test_a_watch_that_fails_unexpectedly_ends_in_the_stage_panic() -> None:
+    """A stream that breaks by an exception of its storage ends with the event of a panic."""
+    ask, lines = _failing()
+    answer = await ask.server.handle("GET", FLAVORS, [("watch", "1")], {}, b"")
+    assert not isinstance(answer.body, (bytes, Upgrade))
+    with suppress(KeyError):
+        async for _ in answer.body:
+            assert lines == []
+    (event,) = map(json.loads, lines)
+    assert (event["stage"], event["responseStatus"]) == ("Panic", PANIC)
+
+
+def test_a_policy_can_omit_the_stage_panic() -> None:
+    """A stage that the policy omits is not logged, and the others are."""
+    rules = [{"level": "Metadata", "omitStages": ["Panic"]}]
+    policy = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": rules}
+    ask, lines = _failing(AuditPolicy.read(json.dumps(policy).encode()))
+    assert ask("GET", f"{FLAVORS}/a")[0] == 500
+    assert [json.loads(line)["stage"] for line in lines] == ["RequestReceived"]
