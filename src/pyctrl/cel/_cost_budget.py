@@ -63,7 +63,7 @@ class Patience:
     """The cost that evaluations on an event loop may have together."""
 
     def __init__(self, remaining: int = SHORT_EVALUATION) -> None:
-        self.remaining = remaining
+        self.remaining: int = remaining
 
     def spend(self, cost: int) -> None:
         """Take a cost from what remains.
