@@ -307,6 +307,7 @@ class Cache:
             self._note_not_answered(kind)
             if isinstance(error, NotSynced) or not self._goes_live(kind):
                 raise
+            self._count_live_read(kind)
             return await self._client.find(kind, key)
         if (observer := read_observer.get()) is not None:
             observer.object_read(informer, key)
@@ -356,6 +357,7 @@ class Cache:
             self._note_not_answered(kind)
             if isinstance(error, NotSynced) or index is not None or not self._goes_live(kind):
                 raise
+            self._count_live_read(kind)
             return await self._list_live(kind, namespace=namespace, labels=labels, fields=fields)
         if (observer := read_observer.get()) is not None:
             observer.list_read(informer, query, index)
@@ -371,6 +373,10 @@ class Cache:
         if (observer := read_observer.get()) is not None:
             gvk = kind_of(kind)
             observer.not_answered(gvk, self._informers.get(gvk))
+
+    def _count_live_read(self, kind: Kind[Any]) -> None:
+        if (informer := self._informers.get(kind_of(kind))) is not None:
+            informer.live_reads += 1
 
     def _existing(self, kind: Kind[Any]) -> Informer:
         gvk = kind_of(kind)

@@ -11,6 +11,7 @@ from pyctrl.api import HASH_SPACE, ShardRange, ShardSelector, hash_field, merge_
 from pyctrl.cache._compression import Compressor
 from pyctrl.cache._metadata import ObjectIdentity
 from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
+from pyctrl.cache._shard_uid import SHARED, OwnerKinds, shard_uid
 from pyctrl.cache._transform import BytesTransform
 
 __all__ = ["EVERYTHING", "CoveredRanges", "Ranges", "ShardedRecordReader", "share_of"]
@@ -31,10 +32,17 @@ class CoveredRanges:
 
     After a list of added ranges the watch continues at the lower of two versions. Until it has passed both, each range
     has a floor: the version up to which the store has it, so that repeated events change nothing.
+
+    An object that is `SHARED` belongs to the ranges whenever there are any.
+
+    Args:
+        wanted: the ranges that the program asks for.
+        owners: the kinds of owners by whose uid objects are selected; empty: by their own.
     """
 
-    def __init__(self, wanted: Iterable[ShardRange]) -> None:
+    def __init__(self, wanted: Iterable[ShardRange], owners: OwnerKinds = ()) -> None:
         self.wanted: Ranges = merge_ranges(wanted)
+        self.owners: OwnerKinds = owners
         self.covered: Ranges = ()
         self.listing: Ranges | None = None
         #: The objects of the last list that are in the ranges of the list, and those that are not: a server that
@@ -55,7 +63,7 @@ class CoveredRanges:
         """Set what is wanted. Ranges that are no longer wanted are no longer covered; others are still to be listed."""
         self.wanted = merge_ranges(ranges)
         self.covered = _common(self.covered, self.wanted)
-        self._own_writes = {key: record for key, record in self._own_writes.items() if self.wants(record.uid)}
+        self._own_writes = {key: own for key, own in self._own_writes.items() if self.wants(self.uid_of(own))}
         self._changed()
 
     def begin_list(self) -> None:
@@ -87,14 +95,14 @@ class CoveredRanges:
 
     def keep_own_write(self, record: Record) -> None:
         """Keep an own write of a range that is still to be covered: its list may be older."""
-        if self.wants(record.uid):
+        if self.wants(self.uid_of(record)):
             self._own_writes[record.namespace, record.name] = record
             if len(self._own_writes) > MAX_OWN_WRITES:
                 del self._own_writes[next(iter(self._own_writes))]
 
     def take_own_writes(self) -> list[Record]:
         """Return the own writes that were kept, of ranges that are covered now."""
-        taken = [record for record in self._own_writes.values() if self.covers(record.uid)]
+        taken = [record for record in self._own_writes.values() if self.covers(self.uid_of(record))]
         for record in taken:
             del self._own_writes[record.namespace, record.name]
         return taken
@@ -136,36 +144,50 @@ class CoveredRanges:
         """Whether all objects are covered."""
         return self.covered == EVERYTHING
 
+    def uid_of(self, record: Record) -> str:
+        """Return the uid by which an object is selected, for the questions below."""
+        return shard_uid(record.uid, record.owners, self.owners) if self.owners else record.uid
+
     def wants(self, uid: str) -> bool:
         """Return whether an object is in a range that is wanted."""
-        return self.wanted == EVERYTHING or _contains(_bounds(self.wanted), hash_field(uid))
+        if self.wanted == EVERYTHING or uid == SHARED:
+            return bool(self.wanted)
+        return _contains(_bounds(self.wanted), hash_field(uid))
 
     def covers(self, uid: str) -> bool:
         """Return whether an object is in a range that is covered."""
-        return self.covered == EVERYTHING or _contains(_bounds(self.covered), hash_field(uid))
+        if self.covered == EVERYTHING or uid == SHARED:
+            return bool(self.covered)
+        return _contains(_bounds(self.covered), hash_field(uid))
+
+    def has(self, uid: str) -> bool:
+        """Return whether a record belongs to the list or watch in progress."""
+        if self._accepts_all:
+            return True
+        return bool(self._bounds) if uid == SHARED else _contains(self._bounds, self._hash(uid))
 
     def accepts(self, uid: str, version: int = UNORDERED) -> bool:
         """Return whether a record of the list or watch in progress belongs to it, and is not known already."""
-        if self._accepts_all and not self._floors:
-            return True
-        hashed = self._hash(uid)
-        if not (self._accepts_all or _contains(self._bounds, hashed)):
+        if not self.has(uid):
             return False
-        return not self._floors or version == UNORDERED or version > self._floor_of(hashed)
+        return not self._floors or version == UNORDERED or version > self._floor_of(uid)
 
     def _hash(self, uid: str) -> int:
         if self._last[0] != uid:
             self._last = (uid, hash_field(uid))  # reader and writer both ask for the same object
         return self._last[1]
 
-    def _floor_of(self, hashed: int) -> int:
+    def _floor_of(self, uid: str) -> int:
+        if uid == SHARED:
+            return self._floors[0][1]  # the list of an added range does not count for it
+        hashed = self._hash(uid)
         return max((floor for ranges, floor in self._floors if _contains(_bounds(ranges), hashed)), default=0)
 
     def note_listed(self, uid: str, is_accepted: bool) -> None:
         """Count an object, if a list is in progress: only a list shows what the server does."""
         if is_accepted:
             self.listed += 1
-        elif self.listing is not None and not _contains(_bounds(self.listing), self._hash(uid)):
+        elif self.listing is not None and uid != SHARED and not _contains(_bounds(self.listing), self._hash(uid)):
             self.foreign += 1
 
     def __str__(self) -> str:
@@ -200,10 +222,9 @@ class ShardedRecordReader(RecordReader):
 
     def record(self, data: bytes, found: ObjectIdentity) -> Record:
         """Make the record of an object whose identity is decoded already."""
-        uid = found.uid or ""
+        bare = Record(data, found.name, found.namespace or "", found.uid or "", version_number(found.resource_version))
+        uid = self._ranges.uid_of(bare)
         is_accepted = self._ranges.accepts(uid)
         if self._ranges.listing is not None:
             self._ranges.note_listed(uid, is_accepted)
-        if is_accepted:
-            return super().record(data, found)
-        return Record(data, found.name, found.namespace or "", uid, version_number(found.resource_version))
+        return super().record(data, found) if is_accepted else bare

@@ -21,6 +21,7 @@ from pyctrl.cache._needs import Needs
 from pyctrl.cache._options import KindOptions, ShardMemory
 from pyctrl.cache._record import Record, RecordReader, version_number
 from pyctrl.cache._reflector import ListWatch, Reflector
+from pyctrl.cache._shard_uid import OwnerKinds
 from pyctrl.cache._store_writer import StoreListener
 from pyctrl.cache._subscribers import Subscribers, Subscription
 from pyctrl.cache._transform import bytes_transform
@@ -72,6 +73,7 @@ class Informer:
         #: What the callers of `Cache.informer` need of the kind.
         self.needs: Needs = Needs(self.gvk, options)
         self._wanted: Ranges | None = None  # the hash ranges of `cover`; None: all objects
+        self._owners: OwnerKinds = ()
         self._subscribers = Subscribers(lambda: self.lister.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
@@ -82,6 +84,8 @@ class Informer:
         self._on_refusal, self._on_notice, self._is_direct = on_refusal, on_notice, is_direct
         #: Whether it is no problem that the cluster does not serve the kind.
         self.is_optional: bool = is_optional
+        #: The reads that the cache could not answer, and the server has.
+        self.live_reads: int = 0
         if options.shard_ranges is not None:
             self.cover(options.shard_ranges)
 
@@ -115,11 +119,20 @@ class Informer:
             return Reflector(*connection, WatchHandler(writer, self._reader, unreadable), **options)
         from pyctrl.cache._sharded_reflector import ShardedReflector  # here: most programs cover all objects
 
-        ranges = CoveredRanges(self._wanted)
+        ranges = CoveredRanges(self._wanted, self._owners)
         sharded = self.lister.add_sharded_writer(coverage, listeners, ranges)
         handler = WatchHandler(sharded, ShardedRecordReader(ranges, *self._stored_as), unreadable)
         options |= {"writer": sharded, "reader": self._reader, "unreadable": unreadable}
         return ShardedReflector(*connection, handler, memory=self._options.shard_memory, **options)
+
+    def select_by_owner(self, kinds: Iterable[GroupVersionKind]) -> None:
+        """Let `cover` select objects by the uid of their owner instead of their own; call it before the cache runs.
+
+        An object belongs to the ranges of its owner if it has one owner, and that of these kinds. All other objects are
+        covered as long as any range is. No server can select so: it sends all objects. A list by owner
+        (``index=("owner", uid)``) is complete if the uid is covered.
+        """
+        self._owners = frozenset((kind.group, kind.kind) for kind in kinds)
 
     def cover(self, ranges: Iterable[ShardRange] | None) -> None:
         """Cover the objects whose uid has a hash in these ranges, and no others; None covers all.
@@ -379,6 +392,7 @@ class Informer:
             own_writes_given_up=overlay.overflowed,
             unreadable=len(self.lister.unreadable),
             is_stalled=self.is_stalled,
+            live_reads=self.live_reads,
         )
 
     # --- waiting ---

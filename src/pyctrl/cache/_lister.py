@@ -93,10 +93,14 @@ class Lister:
         """Drop objects of hash ranges that are no longer wanted. Listeners are not notified: they are not deleted."""
         if not self.ranges:
             return
-        wants = self.ranges[0].wants  # all writers want the same
-        for record in [record for record in self.store if not wants(record.uid)]:
+        ranges = self.ranges[0]  # all writers want the same
+
+        def is_wanted(record: Record) -> bool:
+            return ranges.wants(ranges.uid_of(record))
+
+        for record in [record for record in self.store if not is_wanted(record)]:
             self.store.remove(record)
-        self.overlay.discard(wants)
+        self.overlay.discard(is_wanted)
 
     @property
     def is_partial(self) -> bool:
@@ -147,7 +151,7 @@ class Lister:
         if not covers_list(self._coverages, query, is_cluster_wide=is_cluster_wide):
             action = remedy_for_list(self._coverages, query, is_kind_option=self.has_own_namespaces)
             raise NotCovered(self._gvk, asked=str(query), covered=self._covered, remedy=action)
-        if not covered_only and self.ranges and self.is_partial:
+        if not covered_only and self.ranges and self.is_partial and not self._covers_owner(index):
             raise NotCovered(self._gvk, asked=str(query), covered=self._covered, remedy=COVERED_ONLY)
         also: list[tuple[str, str]] = []
         is_exact = not query.labels.requirements  # the index finds only objects with the labels
@@ -161,6 +165,12 @@ class Lister:
         if is_exact and not query.fields.requirements:
             return list(found)
         return [record for record in found if query.matches(record)]
+
+    def _covers_owner(self, index: tuple[str, str] | None) -> bool:
+        """Return whether all objects of an owner are covered, in a kind of owned objects."""
+        if index is None or index[0] != OWNER_INDEX:
+            return False
+        return all(ranges.owners and ranges.covers(index[1]) for ranges in self.ranges)
 
     def _indexes_for(self, query: ListQuery) -> list[tuple[str, str]]:
         """Return the label indexes that a query can use, with values, most selective first; none for few objects."""
@@ -235,9 +245,9 @@ class Lister:
         """Return whether the hash range of an own write is covered; if it is still to be, keep the write until then."""
         matching = [r for w, r in zip(self.writers, self.ranges, strict=True) if w.coverage.matches(record)]
         for ranges in matching:
-            if not ranges.covers(record.uid):
+            if not ranges.covers(ranges.uid_of(record)):
                 ranges.keep_own_write(record)
-        return any(ranges.covers(record.uid) for ranges in matching or self.ranges)
+        return any(ranges.covers(ranges.uid_of(record)) for ranges in matching or self.ranges)
 
     def is_own_write(self, key: Key, version: str) -> bool:
         """Return whether this process has written this version of an object; for metrics.

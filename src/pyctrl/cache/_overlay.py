@@ -210,11 +210,14 @@ class Overlay:
         self._unknown_deleted.clear()  # a backup may bring them back
         return vanished
 
-    def discard(self, is_kept: Callable[[str], bool]) -> None:
-        """Drop the entries of objects that are no longer covered, by their uid, without notifying listeners."""
+    def discard(self, is_kept: Callable[[Record], bool]) -> None:
+        """Drop the entries of objects that are no longer covered, without notifying listeners.
+
+        Those of deletions stay until the watch has shown them: nothing can be read by them.
+        """
         for key, entry in list(self.entries.items()):
             shown = entry.record or entry.unreported
-            if not is_kept(entry.deleted_uid if shown is None else shown.uid):
+            if shown is not None and not is_kept(shown):
                 self._drop(key)
 
     # --- reading ---

@@ -16,6 +16,7 @@ from pyctrl.cache._decoder import SplitListPage, check_json, read_page
 from pyctrl.cache._options import ShardMemory
 from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
 from pyctrl.cache._reflector import PAGE_SIZE, PAGE_TIMEOUT, ListWatch, Reflector, failure_of
+from pyctrl.cache._shard_uid import SHARED
 from pyctrl.cache._sharded_store_writer import ShardedStoreWriter
 from pyctrl.cache._unreadable import UnreadableObjects, unreadable_record
 from pyctrl.cache._watch_errors import retry_action_for, retry_after
@@ -125,8 +126,8 @@ class ShardedReflector(Reflector):
         self._on_news()
 
     def _select(self, ranges: Ranges) -> ListWatch:
-        if ranges == EVERYTHING or self._memory is ShardMemory.FILTER:
-            return self._unsharded
+        if ranges == EVERYTHING or self._memory is ShardMemory.FILTER or self._ranges.owners:
+            return self._unsharded  # servers select by the uid of the object, not by that of its owner
         query = (*self._unsharded.query, ("shardSelector", str(ShardSelector(ranges))))
         return structs.replace(self._unsharded, query=query)
 
@@ -178,13 +179,18 @@ class ShardedReflector(Reflector):
             if is_split:
                 check_json(data)
             found = self._reader.identity(data)
-            return self._reader.record(data, found) if selector.matches(found.uid or "") else None
+            bare = Record(data, found.name, found.namespace or "", found.uid or "", UNORDERED)
+            return self._reader.record(data, found) if self._is_in(bare, selector) else None
         except DecodeError as error:
             record = unreadable_record(self._unreadable.gvk, data, str(error))
-            if record is None or not selector.matches(record.uid):
+            if record is None or not self._is_in(record, selector):
                 return None
             self._unreadable.note(record)
             return record
+
+    def _is_in(self, record: Record, selector: ShardSelector) -> bool:
+        uid = self._ranges.uid_of(record)
+        return uid != SHARED and selector.matches(uid)  # the watch has what is shared
 
     # --- what the server does ---
 

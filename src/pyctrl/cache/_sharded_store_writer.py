@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pyctrl.cache._changes import Created
+from pyctrl.cache._changes import Created, Deleted
 from pyctrl.cache._coverage import Coverage
 from pyctrl.cache._covered_ranges import CoveredRanges, Ranges
 from pyctrl.cache._overlay import Overlay
 from pyctrl.cache._record import UNORDERED, Record
+from pyctrl.cache._shard_uid import SHARED
 from pyctrl.cache._store import Store
 from pyctrl.cache._store_writer import StoreListener, StoreWriter
 
@@ -16,7 +17,7 @@ __all__ = ["ShardedStoreWriter"]
 
 
 class ShardedStoreWriter(StoreWriter):
-    """Writes the objects whose uid has a hash in the ranges, and leaves all others out.
+    """Writes the objects whose uid, or that of their owner, has a hash in the ranges, and leaves all others out.
 
     Args:
         ranges: decides which records are taken; it follows the lists of this writer.
@@ -43,29 +44,47 @@ class ShardedStoreWriter(StoreWriter):
 
     def end_list(self, version: int) -> None:
         """End a list, as `StoreWriter.end_list` does; its ranges are covered then."""
-        self._older = [record for record in self._older if self.ranges.accepts(record.uid)]
+        self._older = [record for record in self._older if self.ranges.accepts(self.ranges.uid_of(record))]
         super().end_list(version)
         self.ranges.end_list()
         self._show_own_writes()
 
     def hold(self, record: Record) -> None:
         """Hold an object that another writer releases, if it is in the ranges: only then its events release it."""
-        if self.ranges.accepts(record.uid):
+        if self.ranges.accepts(self.ranges.uid_of(record)):
             super().hold(record)
 
     def put(self, record: Record) -> None:
-        """Take an object of the list, or of an ADDED or MODIFIED event, if it is in the ranges."""
-        if self.ranges.accepts(record.uid, record.version):
+        """Take an object of the list, or of an ADDED or MODIFIED event, if it is in the ranges.
+
+        An object that leaves the ranges, because it has another owner now, leaves the store as if it were deleted.
+        """
+        if self.ranges.accepts(uid := self.ranges.uid_of(record), record.version):
             super().put(record)
+        else:
+            self._drop_if_left(record, uid)
 
     def remove(self, record: Record) -> None:
         """Take a DELETED event, if its object is in the ranges."""
-        if not self.ranges.accepts(record.uid, record.version):
+        if not self.ranges.accepts(uid := self.ranges.uid_of(record), record.version):
+            self._drop_if_left(record, uid)
             return
         old = self._store.get(record.namespace, record.name)
         if old is not None and old.uid != record.uid and UNORDERED < record.version < old.version:
             return  # the list of an added range has brought a later object of the same name
         super().remove(record)
+
+    def _drop_if_left(self, record: Record, uid: str) -> None:
+        """Drop an object of the store of which this is the first state that is not in the ranges."""
+        if not self.ranges.owners or self.ranges.has(uid):
+            return
+        old = self._store.get(record.namespace, record.name)
+        if old is None or old.uid != record.uid or not UNORDERED < old.version < record.version:
+            return
+        self._release(old, record)
+        if not old.held:
+            self._add_tombstone(record)
+            self._remove(old, Deleted(old))  # with the former owner, whose request comes of it
 
     def advance_to(self, version: int) -> None:
         """Record that the store has everything of the ranges up to a version."""
@@ -86,7 +105,7 @@ class ShardedStoreWriter(StoreWriter):
         if added is None:
             return False
         for record in records:
-            if added.matches(record.uid):
+            if (uid := self.ranges.uid_of(record)) != SHARED and added.matches(uid):
                 self._add_listed(record)
         self.go_back_to(version)
         self._show_own_writes()

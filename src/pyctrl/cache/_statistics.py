@@ -29,6 +29,7 @@ class InformerStatistics:
         own_writes_lag: the time since the oldest of these writes.
         own_writes_given_up: own writes that were dropped because there were too many.
         is_stalled: whether the watch brings nothing although the server has newer versions.
+        live_reads: the reads of the kind that were requests, because the cache does not cover what they ask for.
         unreadable: the number of objects that cannot be decoded; see `Informer.unreadable`.
     """
 
@@ -47,3 +48,4 @@ class InformerStatistics:
     own_writes_given_up: int
     unreadable: int = 0
     is_stalled: bool = False
+    live_reads: int = 0

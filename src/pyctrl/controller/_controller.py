@@ -132,8 +132,10 @@ class Controller:
         """Reconcile only the requests whose shard this replica has; called by its manager before it runs."""
         from pyctrl.controller._sharding.controller_shard import ControllerShard  # here: off by default
 
-        own = (source for source in self.sources if isinstance(source, KindSource) and source.is_reconciled)
-        shard = self.shard = ControllerShard(self.name, self.queue, key, next(own, None), assignment)
+        followed = [source for source in self.sources if isinstance(source, KindSource)]
+        own = next((source for source in followed if source.is_reconciled), None)
+        owned = [source for source in followed if source.owner is not None and not source.is_elsewhere]
+        shard = self.shard = ControllerShard(self.name, self.queue, key, own, assignment, owned=owned)
         self._sink = ClusterQueue(self.cluster, shard) if self.cluster else shard
         self._workers.handle = partial(shard.handle, handle=self._reconcile_handler.handle)
         assignment.adopt(shard)

@@ -463,7 +463,7 @@ class Manager:
         """
         _ = self.client  # raises when not connected
         self._registry.check()
-        self._replication.share_caches()
+        self._replication.share_caches(self.controllers)
         with self.loop_watchdog.watching() if self.loop_watchdog is not None else nullcontext():
             await self._lifecycle.run(handle_signals=handle_signals)
 

@@ -58,7 +58,6 @@ class Replication:
             from pyctrl.manager._sharding.options import election_of
 
             self._election = election_of(sharding)
-        self._controllers: list[Shareable] = []
         #: None without leader election, and before `connect`.
         self.elector: LeaderElector | None = None
         #: None without sharding, and before `connect`.
@@ -117,19 +116,11 @@ class Replication:
             return
         if isinstance(runnable, Shareable) and runnable.is_shareable:
             runnable.share(self.member.slots, self._sharding.key)
-            self._controllers.append(runnable)
 
-    def share_caches(self) -> None:
+    def share_caches(self, controllers: Iterable[Controller]) -> None:
         """Let caches have only the objects of this replica, if the option says so; called before they run."""
-        if self.member is None:
-            return
-        controllers = [each for each in self._controllers if isinstance(each, Controller)]
-        used = [kind for each in controllers for source in each.sources for kind in source.follows]
-        for each in controllers:
-            if each.shard is not None:
-                mine = 0 if each.kind is None else used.count(each.kind)
-                others = {kind for kind in used if kind != each.kind or mine > 1}
-                self.member.slots.caches.adopt(each.shard, others)
+        if self.member is not None:
+            self.member.slots.caches.adopt(controllers)
 
     def share_fleet(self, fleet: Fleet) -> None:
         """Connect to the clusters of this replica only, if requests are divided by cluster."""

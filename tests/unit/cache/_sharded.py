@@ -9,15 +9,33 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
 
-from pyctrl.api import Key, ShardRange, Unstructured, hash_field
+from pyctrl.api import GroupVersionKind, Key, OwnerReference, ShardRange, Unstructured, hash_field
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, Informer, KindOptions, Record, ShardMemory
+from pyctrl.cache._shard_uid import SHARED, shard_uid
 from pyctrl.client import Client, HttpRequest, HttpResponse, HttpStream, InProcessTransport
 from pyctrl.errors import StreamBroken
 from tests.unit.cache._kit import CONFIGMAP
 
+OWNER = GroupVersionKind("example.com", "v1", "Owner")
+OWNERS = {(OWNER.group, OWNER.kind)}
 OCTANTS = ShardRange.split(8)
 LOWER, UPPER = ShardRange.split(2)
+
+
+def in_ranges(uid: str, ranges: Iterable[ShardRange]) -> bool:
+    """Return whether an object that is selected by a uid is in some ranges."""
+    parts = list(ranges)
+    return bool(parts) if uid == SHARED else any(hash_field(uid) in part for part in parts)
+
+
+def owned(name: str, *uids: str, kind: GroupVersionKind = OWNER, **data: str) -> Unstructured:
+    """Return a ConfigMap with owners."""
+    obj = Unstructured.new(CONFIGMAP, name=name, namespace="default", data=data)
+    obj.metadata.owner_references = [
+        OwnerReference(api_version=kind.api_version, kind=kind.kind, name=f"owner-{uid}", uid=uid) for uid in uids
+    ]
+    return obj
 
 
 class Network:
@@ -124,6 +142,7 @@ class Shards:
     informer: Informer
     own: Client  # whose writes the cache observes
     direct: Client  # whose writes it does not
+    is_owned: bool = False
 
     async def create(self, *names: str) -> None:
         """Create ConfigMaps without using the cache."""
@@ -136,11 +155,11 @@ class Shards:
 
     async def expected(self, ranges: Iterable[ShardRange]) -> dict[str, str]:
         """Return the versions of the objects of the server that are in the ranges, by name."""
-        parts = list(ranges)
+        parts, owners = list(ranges), OWNERS if self.is_owned else ()
         return {
             obj.metadata.name: obj.metadata.resource_version
             for obj in await self.direct.list(CONFIGMAP)
-            if any(hash_field(obj.metadata.uid) in part for part in parts)
+            if in_ranges(shard_uid(obj.metadata.uid, obj.metadata.owner_references, owners), parts)
         }
 
     @property
@@ -164,6 +183,7 @@ async def sharded(
     before: Iterable[str] = (),
     seed: int = 1,
     is_direct: bool = False,
+    is_owned: bool = False,
 ) -> AsyncIterator[Shards]:
     """Run a cache that covers some ranges, on a server that has some ConfigMaps already."""
     server = ApiServer(random=Random(seed), feature_gates={"ShardedListAndWatch": has_feature})
@@ -172,7 +192,10 @@ async def sharded(
     kind_options = options or KindOptions(shard_memory=memory)
     cache = Cache(client, options={CONFIGMAP: kind_options}, random=Random(seed))
     cache.is_direct = is_direct
-    shards = Shards(server, network, cache, cache.informer(CONFIGMAP), client, Client(InProcessTransport(server)))
+    direct = Client(InProcessTransport(server))
+    shards = Shards(server, network, cache, cache.informer(CONFIGMAP), client, direct, is_owned)
+    if is_owned:
+        shards.informer.select_by_owner([OWNER])
     if ranges is not None:
         shards.informer.cover(ranges)
     await shards.create(*before)

@@ -8,8 +8,10 @@ import pytest
 
 from pyctrl.api import ShardRange, hash_field
 from pyctrl.cache._covered_ranges import EVERYTHING, CoveredRanges, ShardedRecordReader, share_of
+from pyctrl.cache._shard_uid import SHARED
 from pyctrl.errors import DecodeError
 from tests.unit.cache._kit import body, record
+from tests.unit.cache._sharded import OWNERS
 
 LOWER, UPPER = ShardRange.split(2)
 IN_LOWER = next(uid for number in range(99) if hash_field(uid := f"{number}-uid-of-an-object") in LOWER)
@@ -106,6 +108,21 @@ def test_objects_of_other_ranges_are_neither_transformed_nor_counted_as_listed()
     assert ranges.foreign == 1  # an event shows nothing: the ranges may just have changed
     with pytest.raises(DecodeError):
         read(b"[]")
+
+
+def test_a_shared_object_belongs_to_whatever_is_covered() -> None:
+    """An object that no owner has for itself is wanted and covered with any range, and with none it is not."""
+    ranges = CoveredRanges([LOWER], OWNERS)
+    assert (ranges.wants(SHARED), ranges.covers(SHARED), ranges.has(SHARED)) == (True, False, False)
+    ranges.begin_list()
+    assert (ranges.covers(SHARED), ranges.has(SHARED)) == (False, True)
+    ranges.end_list()
+    assert (ranges.covers(SHARED), ranges.has(SHARED)) == (True, True)
+    ranges.want(EVERYTHING)
+    ranges.add((UPPER,), version=20, reached=10)
+    assert [ranges.accepts(SHARED, version) for version in (10, 11)] == [False, True]  # that list does not have it
+    ranges.want([])
+    assert (ranges.wants(SHARED), ranges.covers(SHARED), ranges.has(SHARED)) == (False, False, False)
 
 
 def test_share_of_ranges() -> None:

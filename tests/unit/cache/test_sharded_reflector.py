@@ -12,7 +12,7 @@ from pyctrl.api import HASH_SPACE, Key, ShardRange, ShardSelector, Unstructured,
 from pyctrl.cache import Created, Deleted, KindOptions, Outside, ShardMemory, Synced, Updated
 from pyctrl.errors import CacheError, NotCovered, NotFound
 from tests.unit.cache._kit import CONFIGMAP, Mirror, until
-from tests.unit.cache._sharded import LOWER, OCTANTS, UPPER, Shards, sharded
+from tests.unit.cache._sharded import LOWER, OCTANTS, UPPER, Shards, owned, sharded
 
 pytestmark = pytest.mark.virtual_time
 
@@ -252,3 +252,77 @@ async def test_off_covers_all_objects() -> None:
         await shards.informer.wait_for_sync()
         assert len(await shards.cache.list(CONFIGMAP)) == len(LETTERS)
         assert shards.informer.covered == (ShardRange(0, HASH_SPACE),)
+
+
+# --- owned objects ---
+
+MINE = next(uid for number in range(99) if hash_field(uid := f"{number}-uid-of-an-owner") in LOWER)
+ITS = next(uid for number in range(99) if hash_field(uid := f"{number}-uid-of-an-owner") in UPPER)
+
+
+async def with_owners(shards: Shards, **uids: tuple[str, ...]) -> None:
+    """Create ConfigMaps with owners of these uids."""
+    for name, owners in uids.items():
+        await shards.direct.create(owned(name, *owners))
+
+
+@pytest.mark.parametrize("memory", [ShardMemory.AUTO, ShardMemory.SERVER])
+async def test_owned_objects_are_selected_by_the_uid_of_their_owner(memory: ShardMemory) -> None:
+    """The store has those whose owner is in the ranges and those without one; the server gets no selector."""
+    async with sharded([LOWER], memory=memory, is_owned=True) as shards:
+        await shards.informer.wait_for_sync()
+        await with_owners(shards, mine=(MINE,), its=(ITS,), both=(MINE, ITS), free=())
+        await until(lambda: set(shards.stored) == {"mine", "both", "free"})
+        assert not any("shardSelector" in query for query in shards.network.lists + shards.network.watches)
+        for key in (Key("default", "its"), Key("default", "missing")):
+            with pytest.raises(NotCovered):
+                await shards.cache.get(CONFIGMAP, key)
+
+
+async def test_a_list_by_an_owner_that_is_covered_is_complete() -> None:
+    """It has all objects of the owner, also those that have another owner, too; other lists raise NotCovered."""
+    async with sharded([LOWER], is_owned=True) as shards:
+        await with_owners(shards, mine=(MINE,), its=(ITS,), both=(ITS, MINE))
+        await until(lambda: set(shards.stored) == {"mine", "both"})
+        listed = await shards.cache.list(CONFIGMAP, index=("owner", MINE))
+        assert sorted(each.metadata.name for each in listed) == ["both", "mine"]
+        with pytest.raises(NotCovered):
+            await shards.cache.list(CONFIGMAP, index=("owner", ITS))
+        with pytest.raises(NotCovered):
+            await shards.cache.list(CONFIGMAP)
+
+
+async def test_where_own_uids_decide_a_list_by_owner_raises() -> None:
+    """In a kind that is selected by its own uids the objects of one owner may be anywhere."""
+    async with sharded([LOWER]) as shards:
+        await shards.informer.wait_for_sync()
+        with pytest.raises(NotCovered):
+            await shards.cache.list(CONFIGMAP, index=("owner", MINE))
+
+
+async def test_an_object_that_changes_its_owner_leaves_as_if_deleted() -> None:
+    """A listener learns the last state with the former owner, and the object as a new one when it comes back."""
+    async with sharded([LOWER], is_owned=True) as shards:
+        mirror = Mirror()
+        with shards.informer.notifying(mirror):
+            await with_owners(shards, a=(MINE,))
+            await until(lambda: "a" in shards.stored)
+            mirror.changes.clear()
+            for uid, stored in ((ITS, set[str]()), (MINE, {"a"})):
+                await shards.direct.update(owned("a", uid))
+                await until(lambda stored=stored: set(shards.stored) == stored)
+            gone, back = mirror.changes
+            assert isinstance(gone, Deleted)
+            assert isinstance(back, Created)
+            assert (gone.old.owner_uids, back.new.owner_uids) == ((MINE,), (MINE,))
+
+
+async def test_reads_that_the_server_answers_are_counted() -> None:
+    """Statistics count the gets and lists that the cache does not cover."""
+    options = KindOptions(shard_ranges=[LOWER], outside=Outside.LIVE)
+    async with sharded(None, options=options, is_owned=True) as shards:
+        await shards.informer.wait_for_sync()
+        with pytest.raises(NotFound):
+            await shards.cache.get(CONFIGMAP, Key("default", "missing"))
+        await shards.cache.list(CONFIGMAP)
+        assert shards.informer.statistics().live_reads == 2

@@ -7,19 +7,22 @@ import contextlib
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal, TypeAlias
+from zlib import crc32
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pyctrl.api import Key, ShardRange, Unstructured, hash_field
-from pyctrl.cache import Change, Created, Deleted, KindOptions, Selector, ShardMemory, Updated
+from pyctrl.api import Key, ShardRange, Unstructured
+from pyctrl.cache import Change, Created, Deleted, KindOptions, Record, Selector, ShardMemory, Updated
+from pyctrl.cache._shard_uid import shard_uid
 from pyctrl.errors import CacheError, NotFound
 from pyctrl.testing import run_virtual
 from tests.unit.cache._kit import CONFIGMAP, until
-from tests.unit.cache._sharded import OCTANTS, Shards, sharded
+from tests.unit.cache._sharded import OCTANTS, OWNERS, Shards, in_ranges, owned, sharded
 
 NAMES = "abcdefgh"
+OWNER_UIDS = [f"0b1c{number}-owner" for number in range(12)]
 
 #: A kind of step with its argument: the ranges as bits, the number of a name, or seconds.
 Act: TypeAlias = tuple[
@@ -45,29 +48,31 @@ OVERLAPPING = KindOptions(selectors=[Selector(), Selector(fields="metadata.names
 class Listener:
     """Follows the changes of the informer, and fails when they contradict each other or are of other ranges."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_owned: bool) -> None:
+        self._owners = OWNERS if is_owned else ()
         self.wanted: list[ShardRange] = []
-        self.versions: dict[str, tuple[str, int]] = {}
+        self.versions: dict[str, Record] = {}
         self.gone: set[str] = set()  # the uids of deleted objects
 
     def cover(self, wanted: list[ShardRange]) -> None:
         self.wanted = wanted
-        self.versions = {name: seen for name, seen in self.versions.items() if self.is_wanted(seen[0])}
+        self.versions = {name: seen for name, seen in self.versions.items() if self.is_wanted(seen)}
 
-    def is_wanted(self, uid: str) -> bool:
-        return any(hash_field(uid) in part for part in self.wanted)
+    def is_wanted(self, record: Record) -> bool:
+        return in_ranges(shard_uid(record.uid, record.owners, self._owners), self.wanted)
 
     def push(self, change: Change) -> None:
         if isinstance(change, Created | Updated):
-            assert self.is_wanted(change.new.uid), "an object of other ranges"
+            assert self.is_wanted(change.new), "an object of other ranges"
             assert change.new.uid not in self.gone, "a deleted object came back"
             known = self.versions.get(change.new.name)
             assert (known is None) == isinstance(change, Created), f"{change} after {known}"
-            assert known is None or known < (change.new.uid, change.new.version) or known[0] != change.new.uid
-            self.versions[change.new.name] = (change.new.uid, change.new.version)
+            assert known is None or known.version < change.new.version or known.uid != change.new.uid
+            self.versions[change.new.name] = change.new
         elif isinstance(change, Deleted):
-            assert self.versions.pop(change.old.name)[0] == change.old.uid
-            self.gone.add(change.old.uid)
+            assert self.versions.pop(change.old.name).uid == change.old.uid
+            if not self._owners:  # else it may have another owner, and get the old one again
+                self.gone.add(change.old.uid)
 
 
 class World:
@@ -87,9 +92,16 @@ class World:
         self._listener.cover(ranges_of(bits))
         self._shards.informer.cover(ranges_of(bits))
 
-    async def _write(self, number: int) -> None:
+    def _next(self, number: int) -> Unstructured:
+        """Return the next state of an object; where owners decide it has none, another one, or two."""
         self._writes += 1
-        obj = Unstructured.new(CONFIGMAP, name=NAMES[number], namespace="default", data={"n": str(self._writes)})
+        count = len(OWNER_UIDS) if self._shards.is_owned else 0
+        picked = crc32(f"{number} {self._writes}".encode())
+        uids = [OWNER_UIDS[picked % count]] * (picked % 5 > 0) + [OWNER_UIDS[0]] * (picked % 7 == 0) if count else []
+        return owned(NAMES[number], *dict.fromkeys(uids), n=str(self._writes))
+
+    async def _write(self, number: int) -> None:
+        obj = self._next(number)
         try:
             await self._shards.direct.update(obj)
         except NotFound:
@@ -97,12 +109,10 @@ class World:
 
     async def _own(self, number: int) -> None:
         """Write with the client of the cache, which shows the write at once if it is covered."""
-        self._writes += 1
-        obj = Unstructured.new(CONFIGMAP, name=NAMES[number], namespace="default", data={"n": str(self._writes)})
-        await self._shards.own.apply(obj, force=True)
-        key = Key("default", NAMES[number])
-        uid = await self._shards.uid(NAMES[number])
-        if any(hash_field(uid) in part for part in self._shards.informer.covered):
+        written = await self._shards.own.apply(self._next(number), force=True)
+        key, meta = Key("default", NAMES[number]), written.metadata
+        uid = shard_uid(meta.uid, meta.owner_references, OWNERS if self._shards.is_owned else ())
+        if in_ranges(uid, self._shards.informer.covered):
             assert (await self._shards.cache.get(CONFIGMAP, key))["data"] == {"n": str(self._writes)}
 
     async def _delete(self, number: int) -> None:
@@ -131,13 +141,13 @@ class World:
 
     def check(self) -> None:
         """Check what holds at any time: nothing of other ranges can be read."""
-        assert all(self._listener.is_wanted(record.uid) for record in self._shards.records)
+        assert all(self._listener.is_wanted(record) for record in self._shards.records)
         for name in NAMES:
             try:
                 record = self._shards.informer.find(Key("default", name))
             except CacheError:
                 continue
-            assert record is None or self._listener.is_wanted(record.uid)
+            assert record is None or self._listener.is_wanted(record)
             assert record is not None or self._shards.informer.covered == (ShardRange(0, 1 << 64),)
 
     async def settle(self) -> None:
@@ -146,7 +156,7 @@ class World:
         await self._shards.informer.wait_until_covered(timedelta(minutes=10))
         wanted = await self._shards.expected(self._listener.wanted)
         await until(lambda: self._shards.stored == wanted)
-        assert {name: str(seen[1]) for name, seen in self._listener.versions.items()} == wanted
+        assert {name: str(seen.version) for name, seen in self._listener.versions.items()} == wanted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +167,7 @@ class Options:
     memory: ShardMemory = ShardMemory.AUTO
     is_direct: bool = False  # whether the server is in this process: watches without end and bookmarks
     kind: KindOptions = ALL
+    is_owned: bool = False  # whether the uid of an object's owner decides
 
 
 OPTIONS = st.builds(
@@ -164,6 +175,7 @@ OPTIONS = st.builds(
     has_feature=st.booleans(),
     memory=st.sampled_from([ShardMemory.AUTO, ShardMemory.FILTER]),
     is_direct=st.booleans(),
+    is_owned=st.booleans(),
     kind=st.sampled_from(
         [
             ALL,
@@ -176,7 +188,7 @@ OPTIONS = st.builds(
 
 async def history(bits: int, acts: list[Act], options: Options, seed: int) -> None:
     """Run a history."""
-    listener = Listener()
+    listener = Listener(is_owned=options.is_owned)
     listener.cover(ranges_of(bits))
     async with sharded(
         ranges_of(bits),
@@ -185,6 +197,7 @@ async def history(bits: int, acts: list[Act], options: Options, seed: int) -> No
         before=NAMES[: seed % len(NAMES)],
         seed=seed,
         is_direct=options.is_direct,
+        is_owned=options.is_owned,
     ) as shards:
         with shards.informer.notifying(listener):
             world = World(shards, listener)

@@ -39,7 +39,7 @@ class ShardAssignment(Protocol):
 
     #: Requests without an object in the cache are kept for this time, in case their slot comes to this replica.
     keep_for: timedelta
-    #: Whether the cache of what a controller reconciles has the objects of this replica only.
+    #: Whether the caches of what a controller reconciles and owns have the objects of this replica only.
     is_memory_sharded: bool
 
     def has(self, slot: int) -> bool:
@@ -97,12 +97,21 @@ class ControllerShard:
         key: what divides its requests.
         source: the source of the objects that it reconciles; None if it reconciles something else.
         assignment: knows the slots.
+        owned: the sources of objects that belong to those which it reconciles.
     """
 
     def __init__(
-        self, name: str, queue: Queue, key: ShardKey, source: KindSource | None, assignment: ShardAssignment
+        self,
+        name: str,
+        queue: Queue,
+        key: ShardKey,
+        source: KindSource | None,
+        assignment: ShardAssignment,
+        *,
+        owned: Sequence[KindSource] = (),
     ) -> None:
         self.name = name
+        self._owned = owned
         self._queue, self._key, self._source, self._assignment = queue, key, source, assignment
         self._cluster = "" if source is None else source.cluster
         self._has_failed = False
@@ -125,7 +134,8 @@ class ControllerShard:
         """The permissions to read objects that the cache does not cover, such as one that was just deleted."""
         if self._source is None or not self._assignment.is_memory_sharded:
             return ()
-        return tuple(replace(each, rule=replace(each.rule, verbs=("get",))) for each in self._source.rbac)
+        read = [each for source in (self._source, *self._owned) for each in source.rbac]
+        return tuple(replace(each, rule=replace(each.rule, verbs=("get",))) for each in read)
 
     # --- a request's slot ---
 

@@ -156,6 +156,11 @@ class KindSource(Source):
         return self.informer.is_refused
 
     @property
+    def owner(self) -> GroupVersionKind | None:
+        """The kind whose objects it requests because they own the objects of this kind; None for other handlers."""
+        return self.handler.owner if isinstance(self.handler, OwnerHandler) else None
+
+    @property
     def is_elsewhere(self) -> bool:
         """Whether the objects are in another cluster than the controller's."""
         return self._is_elsewhere

@@ -1,15 +1,16 @@
-"""The caches of a replica that keeps only its own objects: informers of reconciled kinds cover its slots."""
+"""The caches of a replica that keeps only its own objects: informers of reconciled and owned kinds cover its slots."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cache, partial
 
 from pyctrl.api import GroupVersionKind, ShardRange
 from pyctrl.cache import Informer
-from pyctrl.controller import SLOTS, ControllerShard, all_slots, slots_in
+from pyctrl.controller import SLOTS, Controller, KindSource, all_slots, slots_in
 
 __all__ = ["ShardCaches", "ranges_of", "slots_of"]
 
@@ -18,8 +19,24 @@ log = logging.getLogger("pyctrl.manager")
 _SIZE = (1 << 64) // SLOTS
 
 
+@dataclass(slots=True)
+class _Uses:
+    """What controllers need of the objects of an informer."""
+
+    is_reconciled: bool = False
+    #: The kinds of the owners whose controllers follow the objects.
+    owners: set[GroupVersionKind] = field(default_factory=set)
+    #: Whether something needs all objects.
+    is_whole: bool = False
+
+    @property
+    def needs_all(self) -> bool:
+        """Whether no part is enough: an object that is reconciled and owned would belong to two slots."""
+        return self.is_whole or (self.is_reconciled and bool(self.owners))
+
+
 class ShardCaches:
-    """Covers slots in the informers of the kinds that controllers reconcile, and says which can be worked on.
+    """Covers slots in the informers of the kinds that controllers reconcile and own, and says which can be worked on.
 
     A kind that another source follows or reads as well is covered whole: its other users need all objects.
 
@@ -33,22 +50,27 @@ class ShardCaches:
         self._informers: dict[Informer, None] = {}
         self._waiting: dict[Informer, asyncio.Task[None]] = {}
 
-    def adopt(self, shard: ControllerShard, others: Collection[GroupVersionKind]) -> None:
-        """Cover only slots in the informer of what a controller reconciles, before the caches run.
+    def adopt(self, controllers: Iterable[Controller]) -> None:
+        """Cover only slots in the informers of what controllers reconcile and own, before the caches run.
 
         Args:
-            shard: of the controller.
-            others: the kinds that other sources follow or reconcilers read.
+            controllers: all controllers of the program, also those whose requests are not divided.
         """
-        informer = shard.informer
-        if not self._is_on or informer is None:
+        if not self._is_on:
             return
-        if informer.gvk in others:
-            text = "Caching all objects of a reconciled kind, which other controllers follow or read, too"
-            log.info(text, extra={"kind": informer.gvk.kind})
-            return
-        informer.cover(())
-        self._informers[informer] = None
+        for informer, uses in _uses_of(controllers).items():
+            if uses.needs_all:
+                text = (
+                    "Caching all objects of a kind that is reconciled or owned, as controllers need others of it, too"
+                )
+                log.info(text, extra={"kind": informer.gvk.kind})
+                continue
+            if uses.owners:
+                informer.select_by_owner(uses.owners)
+                text = "Filtering objects of an owned kind by their owners: memory is sharded, traffic is not"
+                log.info(text, extra={"kind": informer.gvk.kind, "owners": sorted(map(str, uses.owners))})
+            informer.cover(())
+            self._informers[informer] = None
 
     def cover(self, slots: int) -> None:
         """Cover these slots and no others."""
@@ -64,7 +86,8 @@ class ShardCaches:
         """The slots that all informers have."""
         slots = all_slots()
         for informer in self._informers:
-            slots &= slots_of(informer.covered)
+            if not (informer.is_optional and informer.is_absent):  # there are no objects
+                slots &= slots_of(informer.covered)
         return slots
 
     def close(self) -> None:
@@ -76,6 +99,31 @@ class ShardCaches:
         del self._waiting[informer]
         if not done.cancelled() and done.exception() is None:
             self._changed()
+
+
+def _uses_of(controllers: Iterable[Controller]) -> dict[Informer, _Uses]:
+    uses: dict[Informer, _Uses] = {}
+    others: set[GroupVersionKind] = set()
+    for controller in controllers:
+        for source in controller.sources:
+            if not isinstance(source, KindSource):
+                others.update(source.follows)
+                continue
+            of_kind = uses.setdefault(source.informer, _Uses())
+            is_divided = controller.shard is not None and not source.is_elsewhere
+            if is_divided and source.is_reconciled:
+                of_kind.is_reconciled = True
+            elif is_divided and source.owner is not None and source.owner.group_kind == _group_kind(controller):
+                of_kind.owners.add(source.owner)
+            else:
+                of_kind.is_whole = True
+    for informer, of_kind in uses.items():
+        of_kind.is_whole |= informer.gvk in others
+    return uses
+
+
+def _group_kind(controller: Controller) -> object:
+    return None if controller.kind is None else controller.kind.group_kind
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any
 from pyctrl.api import KindLike, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import KindOptions
-from pyctrl.client import Client, InProcessTransport
+from pyctrl.client import Client, InProcessTransport, Transport
 from pyctrl.controller import Builder, Controller, Reconciler, Request, Result
 from pyctrl.errors import NotLeading
 from pyctrl.kinds.core.v1 import ConfigMap
@@ -73,10 +73,13 @@ class Replica:
         *,
         leader: bool | None = None,
         kinds: Mapping[KindLike, KindOptions] | None = None,
+        recorder: Callable[[], Recorder] = Recorder,
+        also: Callable[[Manager], object] = lambda _manager: None,
+        transport: Transport | None = None,
         **options: Any,
     ) -> None:
         self.name = name
-        self.network = FaultyTransport(InProcessTransport(server))
+        self.network = FaultyTransport(transport or InProcessTransport(server))
         self.manager = Manager(
             client=Client(self.network, random=Random(name)),
             sharding=Sharding(name="op", namespace="default", identity=name, **options),
@@ -85,9 +88,9 @@ class Replica:
             preflight=Preflight.OFF,
             random=Random(name),
         )
-        self.recorder = Recorder()
+        self.recorder = recorder()
         self.controller: Controller
-        self._leader = leader
+        self._leader, self._also = leader, also
         self.ran: asyncio.Task[None]
 
     @asynccontextmanager
@@ -97,6 +100,7 @@ class Replica:
             if self._leader is not None:
                 builder.options(only_leader=self._leader)
             self.controller = builder.build(self.recorder)
+            self._also(manager)
             self.ran = asyncio.create_task(manager.run(handle_signals=False))
             try:
                 await manager.started.wait()
