@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from pyctrl._metrics import MetricFamily, Sample, counter, gauge
 from pyctrl.cache._statistics import InformerStatistics
 
 __all__ = ["collect_cache"]
+
+_Samples: TypeAlias = Callable[[Callable[[InformerStatistics], float]], list[Sample]]
 
 
 def collect_cache(informers: Sequence[InformerStatistics]) -> Iterable[MetricFamily]:
@@ -36,11 +39,12 @@ def collect_cache(informers: Sequence[InformerStatistics]) -> Iterable[MetricFam
     heard = [(_labels(i), i.age.total_seconds()) for i in informers if i.age is not None]
     yield gauge("pyctrl_cache_last_event_age_seconds", "Seconds since the server last sent something", *heard)
     yield counter("pyctrl_cache_relists_total", "Complete lists after the first", *samples(lambda i: i.relists))
-    yield counter(
-        "pyctrl_cache_live_reads_total",
-        "Reads that were requests, because the cache does not cover what they ask for",
-        *samples(lambda i: i.live_reads),
-    )
+    live = "Reads that were requests, because the cache does not cover what they ask for"
+    yield counter("pyctrl_cache_live_reads_total", live, *samples(lambda i: i.live_reads))
+    yield from _own_writes(samples)
+
+
+def _own_writes(samples: _Samples) -> Iterable[MetricFamily]:
     yield gauge(
         "pyctrl_cache_own_writes", "Own writes that no watch has confirmed yet", *samples(lambda i: i.own_writes)
     )

@@ -10,7 +10,7 @@ __all__ = ["SHARED", "OwnerKinds", "OwnerLike", "shard_uid"]
 #: The group and kind of owners, in any version.
 OwnerKinds: TypeAlias = Collection[tuple[str, str]]
 
-#: Stands for the uid of an object that no owner has for itself: whoever covers any range has it.
+#: Stands for the uid of an object that belongs to no single owner: it is covered together with any range.
 SHARED = ""
 
 

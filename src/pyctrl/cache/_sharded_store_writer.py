@@ -84,7 +84,7 @@ class ShardedStoreWriter(StoreWriter):
         self._release(old, record)
         if not old.held:
             self._add_tombstone(record)
-            self._remove(old, Deleted(old))  # with the former owner, whose request comes of it
+            self._remove(old, Deleted(old))  # with the former owner, which must be reconciled
 
     def advance_to(self, version: int) -> None:
         """Record that the store has everything of the ranges up to a version."""
