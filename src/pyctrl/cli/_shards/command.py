@@ -38,6 +38,7 @@ def shards(
     ring: Annotated[str | None, Parameter(metavar="RING")] = None,
     /,
     *,
+    all_namespaces: Annotated[bool, Parameter(name=("--all-namespaces", "-A"), negative="")] = False,
     watch: Annotated[bool, Parameter(name=("--watch", "-w"), negative="")] = False,
     output: Annotated[
         Literal["text", "wide", "json"],
@@ -55,13 +56,16 @@ def shards(
     ----------
     ring
         The name of the ring, which is the `--leader-election-id` of its replicas. Defaults to all of the namespace.
+    all_namespaces
+        All namespaces.
     watch
         Watch for changes.
     output
-        Output format. `wide` adds the name of each replica and the ranges of hashes that it works on.
+        Output format. `wide` adds the share of a canary, how many reconciles there were since the start and how many
+        failed, the name of each replica, and the ranges of hashes that it works on.
     """
     if watch and output == "json":
         raise CommandFailed("--watch draws a table; leave out either --watch or -o json")
     from pyctrl.cli._shards.runner import ShardsRunner  # here: help and completion need none of it
 
-    return ShardsRunner(ring=ring, watch=watch, output=output).run(login)
+    return ShardsRunner(ring=ring, watch=watch, output=output, all_namespaces=all_namespaces).run(login)

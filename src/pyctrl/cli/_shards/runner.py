@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from pyctrl import _clock
 from pyctrl._tasks import unwrapped
-from pyctrl.api import Key
 from pyctrl.cli._client_flags import ClientFlags
 from pyctrl.cli._output import is_terminal, print_json
 from pyctrl.cli._shards.table import lines_of, to_wire
@@ -33,6 +32,7 @@ class ShardsRunner:
     ring: str | None
     watch: bool
     output: str
+    all_namespaces: bool = False
 
     def run(self, login: ClientFlags) -> int:
         """Print the rings, and with ``--watch`` each change of them until a signal; return the exit code.
@@ -50,16 +50,20 @@ class ShardsRunner:
         return 0
 
     async def read(self, client: Client, config: Config) -> list[Ring]:
-        """Return the ring, or all rings of the namespace.
+        """Return the ring, or all rings of the namespace or of all namespaces.
 
         Raises:
             CommandFailed: there is none.
         """
-        leases = await client.list(Lease, namespace=config.namespace, labels=self._labels)
+        namespace = self._namespace(config)
+        leases = await client.list(Lease, namespace=namespace, labels=self._labels)
         if rings := Ring.read(leases, _clock.now()):
             return rings
-        others = await client.list(Lease, namespace=config.namespace, labels=RING_LABEL) if self.ring else ()
-        raise _no_ring(self.ring, config.namespace, Ring.read(others, _clock.now()))
+        others = await client.list(Lease, namespace=namespace, labels=RING_LABEL) if self.ring else ()
+        raise _no_ring(self.ring, namespace, Ring.read(others, _clock.now()))
+
+    def _namespace(self, config: Config) -> str | None:
+        return None if self.all_namespaces else config.namespace
 
     @property
     def _labels(self) -> str:
@@ -80,10 +84,10 @@ class ShardsRunner:
 
     async def _watch(self, client: Client, config: Config, show: Callable[[Iterable[Lease]], None]) -> None:
         """Show the Leases whenever they have changed."""
-        namespace = config.namespace
+        namespace = self._namespace(config)
         while True:
             listed = await client.list(Lease, namespace=namespace, labels=self._labels)
-            leases = {Key(namespace, each.metadata.name): each for each in listed}
+            leases = {each.key: each for each in listed}
             show(leases.values())
             watch = client.watch(
                 Lease, namespace=namespace, labels=self._labels, resource_version=listed.resource_version
@@ -93,10 +97,9 @@ class ShardsRunner:
                     async for event in events:
                         if event.type == "BOOKMARK":
                             continue
-                        key = Key(namespace, event.object.metadata.name)
-                        leases.pop(key, None)
+                        leases.pop(event.object.key, None)
                         if event.type != "DELETED":
-                            leases[key] = event.object
+                            leases[event.object.key] = event.object
                         show(leases.values())
 
 
@@ -139,12 +142,11 @@ class RingView:
         sys.stdout.flush()
 
 
-def _no_ring(name: str | None, namespace: str, others: Iterable[Ring]) -> CommandFailed:
+def _no_ring(name: str | None, namespace: str | None, others: Iterable[Ring]) -> CommandFailed:
     names = ", ".join(ring.name for ring in others)
+    where = "any namespace" if namespace is None else f"namespace {namespace}"
     if name is not None and names:
-        return CommandFailed(f"no ring {name!r} in namespace {namespace}; there are {names}")
+        return CommandFailed(f"no ring {name!r} in {where}; there are {names}")
     what = f"no ring {name!r}" if name is not None else "no ring"
-    return CommandFailed(
-        f"{what} in namespace {namespace}: no replica of pyctrl run --shards=auto has a Lease there; name another "
-        "namespace with -n"
-    )
+    elsewhere = "" if namespace is None else "; name another namespace with -n, or all with -A"
+    return CommandFailed(f"{what} in {where}: no replica of pyctrl run --shards=auto has a Lease there{elsewhere}")

@@ -13,6 +13,7 @@ from pyctrl.manager import Ring, RingMember
 __all__ = ["lines_of", "to_wire"]
 
 _COLUMNS = ("MEMBER", "STATE", "SLOTS", "REQUESTS", "MOVES", "VERSION", "WEIGHT")
+_WIDE_COLUMNS = ("CANARY", "RECONCILES", "ERRORS", "REPLICA")
 _NAMED = 2  # members for which another one waits are named
 _GAP = "   "  # between two columns, as in kubectl
 
@@ -23,14 +24,14 @@ def lines_of(rings: Sequence[Ring], now: datetime | None, *, is_wide: bool) -> I
     Args:
         rings: the rings.
         now: the time from which ages are counted; None: no ages.
-        is_wide: with the name of each replica, and the ranges of hashes.
+        is_wide: with `_WIDE_COLUMNS`, and the ranges of hashes.
     """
     for place, ring in enumerate(rings):
         if place:
             yield ""
         yield f"{ring.namespace}/{ring.name}"
         yield ""
-        columns = (*_COLUMNS, *(["RENEWED"] if now is not None else []), *(["REPLICA"] if is_wide else []))
+        columns = (*_COLUMNS, *(["RENEWED"] if now is not None else []), *(_WIDE_COLUMNS if is_wide else ()))
         rows = (_cells(each, ring, now) for each in ring.members)
         yield from _aligned([columns, *(row[: len(columns)] for row in rows)])
         yield ""
@@ -57,6 +58,9 @@ def _cells(member: RingMember, ring: Ring, now: datetime | None) -> tuple[str, .
         member.version or "<none>",
         f"{member.weight:g}",
         *([_age(member.renewed, now)] if now is not None else []),
+        f"{member.canary:.0%}" if member.canary < 1 else "<none>",
+        str(member.reconciles),
+        str(member.errors),
         member.identity,
     )
 
@@ -84,7 +88,7 @@ def _summary(ring: Ring) -> Iterator[str]:
     yield f"Ranges:      {ranges}, of {ring.slots} slots"
     imbalance, busiest = ring.imbalance, ring.busiest
     if imbalance is not None and busiest is not None:
-        yield f"Imbalance:   {imbalance:.2f} ({busiest.lease} has the most for its weight; 1 is fair)"
+        yield f"Imbalance:   {imbalance:.2f} ({busiest.lease} has the most for its share; 1 is fair)"
     if ring.unassigned:
         share = ring.unassigned / ring.slots
         yield f"Unassigned:  {ring.unassigned} ({share:.1%}), until members have joined, left or expired"
@@ -124,5 +128,8 @@ def _member_to_wire(member: RingMember) -> dict[str, Any]:
         "moves": member.moves,
         "version": member.version,
         "weight": member.weight,
+        "canary": member.canary,
+        "reconciles": member.reconciles,
+        "errors": member.errors,
         "renewed": None if member.renewed is None else member.renewed.isoformat().replace("+00:00", "Z"),
     }

@@ -63,7 +63,7 @@ def url(
     name
         The name of an object. Defaults to the list.
     all_namespaces
-        The list of all namespaces.
+        All namespaces.
     subresource
         A subresource of the object, such as `status` or `scale`.
     watch

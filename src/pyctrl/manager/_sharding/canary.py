@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -49,6 +49,9 @@ class Rates:
 class CanaryTrial:
     """The trial of a new version, from when one of its replicas has joined.
 
+    A version has one trial. Its end is known while a replica of the ring runs: each Lease names the versions that were
+    rolled back, and a replica of the version that is no canary shows that it was promoted.
+
     Args:
         version: the version on trial.
         seconds: how long it lasts.
@@ -59,8 +62,18 @@ class CanaryTrial:
         self._began: float | None = None
         self._before: dict[str, MemberLoad] = {}
 
-    def judge(self, states: Iterable[MemberState], own: Mapping[str, MemberLoad], now: float) -> CanaryVerdict:
+    def known(self, states: Collection[MemberState]) -> CanaryVerdict:
+        """Return what another replica has decided, as the Leases say, else WAIT."""
+        if any(self._version in state.rolled_back for state in states):
+            return CanaryVerdict.ROLL_BACK
+        if any(state.member.version == self._version and state.member.canary >= 1 for state in states):
+            return CanaryVerdict.PROMOTE
+        return CanaryVerdict.WAIT
+
+    def judge(self, states: Collection[MemberState], own: Mapping[str, MemberLoad], now: float) -> CanaryVerdict:
         """Return what becomes of the canary, from what all Leases say, and what this replica has done by now."""
+        if (known := self.known(states)) is not CanaryVerdict.WAIT:
+            return known
         if self._began is None:
             self._began = now
         new, old = Rates(), Rates()

@@ -49,6 +49,8 @@ class MemberState:
     #: The slots that it still works on, once it leaves; None before: it works on those that it wins.
     kept: int | None = None
     load: MemberLoad = field(default_factory=MemberLoad)
+    #: The versions whose canaries were rolled back, as far as it knows.
+    rolled_back: frozenset[str] = frozenset()
     resource_version: str = ""
     uid: str = ""
     is_deleted: bool = False
@@ -100,6 +102,7 @@ class MemberState:
             acknowledged=frozenset(annotations.get(_PREFIX + "acknowledged", "").split()),
             kept=_slots(annotations.get(_PREFIX + "leaving-with")),
             load=_load(annotations.get(_PREFIX + "load", "")),
+            rolled_back=_versions(annotations.get(_PREFIX + "rolled-back", "")),
             resource_version=lease.metadata.resource_version or "",
             uid=lease.metadata.uid or "",
         )
@@ -117,6 +120,7 @@ class MemberState:
             "acknowledged": " ".join(sorted(self.acknowledged)),
             "leaving-with": "" if self.kept is None else f"{self.kept:#x}",
             "load": msgspec.json.encode(self.load).decode(),
+            "rolled-back": msgspec.json.encode(sorted(self.rolled_back)).decode() if self.rolled_back else "",
         }
         annotations = {_PREFIX + name: value for name, value in written.items() if value}
         kept = {name: value for name, value in lease.metadata.annotations.items() if not name.startswith(_PREFIX)}
@@ -151,3 +155,10 @@ def _load(text: str) -> MemberLoad:
         return msgspec.json.decode(text, type=MemberLoad) if text else MemberLoad()
     except msgspec.MsgspecError:  # it was edited by hand
         return MemberLoad()
+
+
+def _versions(text: str) -> frozenset[str]:
+    try:
+        return msgspec.json.decode(text, type=frozenset[str]) if text else frozenset()
+    except msgspec.MsgspecError:  # it was edited by hand
+        return frozenset()

@@ -18,7 +18,7 @@ def sharding_metrics(ring: str, sharding: ShardingStatistics) -> Iterable[Metric
     yield gauge("pyctrl_shard_joined", "1 once all others know this replica", (labels, float(sharding.has_joined)))
     yield gauge("pyctrl_shard_slots", "Slots whose requests this replica takes", (labels, sharding.slots))
     yield gauge("pyctrl_shard_slots_all", "Slots of the whole ring", (labels, sharding.all_slots))
-    yield gauge("pyctrl_shard_imbalance", "Slots relative to a fair share, by weight; 1 is fair", (labels, share))
+    yield gauge("pyctrl_shard_imbalance", "Slots relative to a fair share; 1 is fair", (labels, share))
     yield gauge("pyctrl_shard_requests", "Requests that are ready or running here", (labels, sharding.requests))
     yield counter("pyctrl_shard_slots_taken_total", "Slots that this replica has taken", (labels, sharding.taken))
     yield counter("pyctrl_shard_slots_yielded_total", "Slots that it has given up", (labels, sharding.yielded))

@@ -18,7 +18,7 @@ from struct import unpack
 
 from pyctrl.controller import SLOTS, all_slots
 
-__all__ = ["Member", "owners", "wins"]
+__all__ = ["Member", "fair_slots", "owners", "wins"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,21 @@ def owners(members: Iterable[Member]) -> dict[Member, int]:
     """Return the slots of each member if they all know each other."""
     known = list(members)
     return {one: _first(one, known) for one in known}
+
+
+def fair_slots(one: Member, others: Iterable[Member]) -> float:
+    """Return how many slots a member would have if hashing were perfectly even: by weights, and shares of canaries."""
+    weights: dict[float, float] = {}
+    for member in (one, *others):
+        weights[member.canary] = weights.get(member.canary, 0.0) + member.weight
+    classes = {canary: _classes(canary) for canary in weights}
+    fair = 0.0
+    for slot in range(SLOTS) if len(weights) > 1 else ():
+        ranks = {canary: (first >> slot & 1) - (last >> slot & 1) for canary, (first, last) in classes.items()}
+        best = max(ranks.values())
+        if ranks[one.canary] == best:
+            fair += one.weight / sum(weights[canary] for canary, rank in ranks.items() if rank == best)
+    return fair if len(weights) > 1 else SLOTS * one.weight / weights[one.canary]
 
 
 def _mask(bits: Iterable[bool]) -> int:

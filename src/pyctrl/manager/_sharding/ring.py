@@ -11,7 +11,7 @@ from pyctrl.api import HASH_SPACE, ShardRange, merge_ranges
 from pyctrl.controller import SLOTS, all_slots, slots_in
 from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.manager._sharding.member_state import RING_LABEL, MemberState
-from pyctrl.manager._sharding.rendezvous import wins
+from pyctrl.manager._sharding.rendezvous import fair_slots, wins
 
 __all__ = ["MemberPhase", "Ring", "RingMember"]
 
@@ -37,9 +37,16 @@ class RingMember:
     #: The number of slots that it works on, and their hashes.
     slots: int = 0
     ranges: tuple[ShardRange, ...] = ()
-    #: Requests that are ready or running, and slots that it has taken and given up, as of its last renewal.
+    #: The share of all slots that its version gets beside another one; 1 for no canary.
+    canary: float = 1.0
+    #: How many slots it would have if all members that work had their exact shares, by weight and canary.
+    fair_slots: float = 0.0
+    #: As of its last renewal: requests that are ready or running, and slots that it has taken and given up.
     requests: int = 0
     moves: int = 0
+    #: As of its last renewal: reconciles since it started, and those of them that failed.
+    reconciles: int = 0
+    errors: int = 0
     renewed: datetime | None = None
 
 
@@ -79,18 +86,15 @@ class Ring:
 
     @property
     def busiest(self) -> RingMember | None:
-        """The working member with the largest share for its weight; None if none works."""
-        working = [each for each in self.members if each.phase == "working"]
-        return max(working, key=lambda each: each.slots / each.weight, default=None)
+        """The working member with the most slots for its fair share; None if none works."""
+        working = [each for each in self.members if each.phase == "working" and each.fair_slots]
+        return max(working, key=lambda each: each.slots / each.fair_slots, default=None)
 
     @property
     def imbalance(self) -> float | None:
-        """The share of the `busiest` member relative to its fair one; 1 is fair, None if no member works."""
+        """The slots of the `busiest` member relative to its fair share; 1 is fair, None if no member works."""
         busiest = self.busiest
-        if busiest is None:
-            return None
-        weights = sum(each.weight for each in self.members if each.phase == "working")
-        return busiest.slots * weights / (SLOTS * busiest.weight)
+        return None if busiest is None else busiest.slots / busiest.fair_slots
 
 
 class _Member:
@@ -154,6 +158,8 @@ def _without(members: Sequence[_Member], one: _Member) -> list[_Member]:
 
 def _shown(member: _Member, others: Sequence[_Member], slots: int) -> RingMember:
     state, phase = member.state, member.phase(others)
+    working = [each.state.member for each in others if each.phase(_without([*others, member], each)) == "working"]
+    fair = fair_slots(state.member, working) if phase == "working" else 0.0
     return RingMember(
         lease=member.lease,
         identity=state.member.identity,
@@ -162,8 +168,12 @@ def _shown(member: _Member, others: Sequence[_Member], slots: int) -> RingMember
         phase=phase,
         awaited=member.awaited(others) if phase == "joining" else (),
         slots=slots.bit_count(),
+        canary=state.member.canary,
+        fair_slots=fair,
         ranges=merge_ranges(ShardRange(slot * _SLOT_HASHES, (slot + 1) * _SLOT_HASHES) for slot in slots_in(slots)),
         requests=state.load.requests,
         moves=state.load.moves,
+        reconciles=state.load.reconciles,
+        errors=state.load.errors,
         renewed=member.renewed,
     )

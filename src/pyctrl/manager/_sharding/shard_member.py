@@ -19,7 +19,7 @@ from pyctrl.manager._sharding.canary import CanaryTrial, CanaryVerdict
 from pyctrl.manager._sharding.member_state import MemberState
 from pyctrl.manager._sharding.membership import Membership
 from pyctrl.manager._sharding.options import Sharding
-from pyctrl.manager._sharding.rendezvous import Member
+from pyctrl.manager._sharding.rendezvous import Member, fair_slots
 from pyctrl.manager._sharding.ring_leases import LeaseGone, RingLeases
 from pyctrl.manager._sharding.shard_slots import ShardSlots
 from pyctrl.manager._sharding.statistics import ShardingStatistics
@@ -83,7 +83,8 @@ class ShardMember:
         if options.promote_after is not None:
             self._trial = CanaryTrial(options.version, options.promote_after.total_seconds())
         self._ended: dict[str, float] = {}  # Leases of replicas that have ended, since when
-        self._has_verdict = False
+        self._rolled_back: frozenset[str] = frozenset()  # versions of which some Lease says it
+        self._is_judged = False  # the term ends once nothing runs, because the share of this version changes
         self._stopping = asyncio.Event()
         self._last_error = ""
         self._terms = self._losses = self._failures = 0
@@ -97,7 +98,7 @@ class ShardMember:
     def statistics(self) -> ShardingStatistics:
         """Return the state and counters, for metrics."""
         membership, slots = self.membership, self.slots
-        weights = sum(peer.member.weight for peer in membership.peers.values()) + self._options.weight
+        me = membership.me or self._member("none")
         return ShardingStatistics(
             identity=self._identity,
             members=len(membership.peers) + (membership.me is not None),
@@ -105,7 +106,7 @@ class ShardMember:
             slots=slots.taken.bit_count(),
             all_slots=SLOTS,
             requests=slots.requests,
-            fair_slots=SLOTS * self._options.weight / weights,
+            fair_slots=fair_slots(me, [peer.member for peer in membership.peers.values()]),
             taken=slots.taken_count,
             yielded=slots.yielded_count,
             terms=self._terms,
@@ -156,13 +157,13 @@ class ShardMember:
 
     async def _join(self) -> bool:
         """Begin a term and list all others; return False when asked to stop before."""
-        options = self._options
         while not self._stopping.is_set():
             # A term for each try: another replica may have acknowledged that of an earlier try, and forgotten it again.
             term = f"{self._random.getrandbits(32):08x}"
-            me = Member(self._lease, self._identity, term, options.weight, options.version, self._canary)
-            self.membership.begin_term(me)
             try:
+                if self._trial is not None:
+                    await self._learn_verdict(self._trial)
+                self.membership.begin_term(self._member(term))
                 sent = await self._leases.begin(self._state(), self._request_seconds)
                 self.membership.renewed(sent, current_moment())
                 await self._observe()
@@ -186,9 +187,11 @@ class ShardMember:
                 await self._watch()
                 for each in loops:
                     each.cancel()
-        if self._has_verdict:
-            self._has_verdict = False
-            await self.slots.stop()
+        has_verdict, self._is_judged = self._is_judged, False
+        if has_verdict:
+            self.membership.is_leaving = self._ending.is_set()
+        if has_verdict and not self.membership.held:
+            log.info("The share of this version changes", extra=self._fields() | {"canary": self._canary})
         elif not self._stopping.is_set():
             self._losses += 1
             reason = self._last_error or "this process was suspended or its event loop blocked"
@@ -204,6 +207,8 @@ class ShardMember:
             if not self.membership.may_write(current_moment()):
                 return
             self.slots.apply()
+            if self._is_judged and not self.membership.held:
+                return
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(self.slots.next_deadline(loop.time())):
                     await self.slots.has_news.wait()
@@ -256,22 +261,31 @@ class ShardMember:
     async def _observe(self) -> None:
         listed = await self._leases.list(self._request_seconds)
         self.membership.observe(listed.states, listed.sent, listed.received)
+        self._rolled_back = self._rolled_back.union(*[state.rolled_back for state in listed.states])
         if self._trial is not None and self.membership.has_joined:
-            self._judge(self._trial.judge(listed.states, {self._lease: self.slots.load}, listed.received))
+            verdict = self._trial.judge(listed.states, {self._lease: self.slots.load}, listed.received)
+            if self._take_verdict(verdict):
+                self._is_judged = self.membership.is_leaving = True
         self.slots.has_news.set()
 
-    def _judge(self, verdict: CanaryVerdict) -> None:
-        """Promote this canary or roll it back: in a new term, since nothing of a member changes during one."""
+    async def _learn_verdict(self, trial: CanaryTrial) -> None:
+        """Take what was decided before this replica has joined."""
+        listed = await self._leases.list(self._request_seconds)
+        self._take_verdict(trial.known(listed.states))
+
+    def _take_verdict(self, verdict: CanaryVerdict) -> bool:
+        """Promote this canary or roll it back, from its next term on: nothing of a member changes during one."""
         if verdict is CanaryVerdict.WAIT:
-            return
+            return False
         is_good = verdict is CanaryVerdict.PROMOTE
-        self._canary, self._trial, self._has_verdict = float(is_good), None, True
-        self.membership.end_early()
+        self._canary, self._trial = float(is_good), None
         facts = self._fields() | {"version": self._options.version}
         if is_good:
             log.info("Promoting this version", extra=facts)
         else:
+            self._rolled_back |= {self._options.version}
             log.error("Rolling back this version: it fails more often than the other one", extra=facts)
+        return True
 
     async def _clean_up(self) -> None:
         """Release the Leases that have expired; later delete them, if this is the first of all members by name."""
@@ -298,16 +312,21 @@ class ShardMember:
 
     # --- helpers ---
 
+    def _member(self, term: str) -> Member:
+        """Return what the ring knows of this replica in a term."""
+        options = self._options
+        return Member(self._lease, self._identity, term, options.weight, options.version, self._canary)
+
     def _state(self, *, is_released: bool = False) -> MemberState:
-        me = self.membership.me or Member(self._lease, self._identity, "none")
         return MemberState(
-            member=me,
+            member=self.membership.me or self._member("none"),
             holder="" if is_released else self._identity,
             renewal="",
             lease_seconds=self._options.lease_duration.total_seconds(),
             acknowledged=self.membership.acknowledged,
             kept=self.membership.held if self.membership.is_leaving else None,
             load=self.slots.load,
+            rolled_back=self._rolled_back,
         )
 
     async def _wait(self, seconds: float) -> None:

@@ -214,8 +214,9 @@ class ShardSlots:
         if terms != membership.acknowledged:
             membership.acknowledge(terms)
             self.must_write.set()
-        if membership.is_leaving and self._announced != membership.held:
-            self._announced = membership.held
+        announced = membership.held if membership.is_leaving else None
+        if self._announced != announced:
+            self._announced = announced
             self.must_write.set()
 
     def _cover(self) -> None:

@@ -20,7 +20,7 @@ class ShardingStatistics:
     all_slots: int
     #: Requests of its controllers that are ready or running.
     requests: int
-    #: The slots of its fair share, by weight.
+    #: The slots of its fair share, by weight and canary.
     fair_slots: float
     #: Slots taken and given up since the start.
     taken: int

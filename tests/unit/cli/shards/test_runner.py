@@ -10,12 +10,13 @@ from datetime import timedelta
 import pytest
 
 from pyctrl import _clock
-from pyctrl.api import Key
+from pyctrl.api import Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.cli._shards.runner import RingView, ShardsRunner
 from pyctrl.client import Client, Config, InProcessTransport
 from pyctrl.errors import CommandFailed
 from pyctrl.kinds.coordination.v1 import Lease
+from pyctrl.kinds.core.v1 import Namespace
 from pyctrl.manager import NoServer
 from tests.unit.manager.sharding._leases import lease
 
@@ -28,8 +29,8 @@ def client() -> Client:
     return Client(InProcessTransport(ApiServer()))
 
 
-def shards(ring: str | None = None, *, watch: bool = False) -> ShardsRunner:
-    return ShardsRunner(ring=ring, watch=watch, output="text")
+def shards(ring: str | None = None, *, watch: bool = False, everywhere: bool = False) -> ShardsRunner:
+    return ShardsRunner(ring=ring, watch=watch, output="text", all_namespaces=everywhere)
 
 
 async def test_all_rings_of_the_namespace_are_read_unless_one_is_named(client: Client) -> None:
@@ -41,6 +42,17 @@ async def test_all_rings_of_the_namespace_are_read_unless_one_is_named(client: C
     assert [ring.name for ring in await shards("y").read(client, CONFIG)] == ["y"]
     with pytest.raises(CommandFailed, match="no ring 'z' in namespace default; there are x, y"):
         await shards("z").read(client, CONFIG)
+
+
+async def test_rings_of_all_namespaces_are_read_on_demand(client: Client) -> None:
+    """With ``-A`` rings of all namespaces are shown, also those of one name."""
+    await client.create(Namespace(metadata=ObjectMeta(name="web")))
+    for namespace in ("default", "web"):
+        await client.create(lease("a", ring="x", namespace=namespace, renewed=_clock.now()))
+    rings = await shards("x", everywhere=True).read(client, CONFIG)
+    assert [(ring.namespace, ring.name) for ring in rings] == [("default", "x"), ("web", "x")]
+    with pytest.raises(CommandFailed, match="no ring 'y' in any namespace; there are x, x"):
+        await shards("y", everywhere=True).read(client, CONFIG)
 
 
 async def test_without_any_ring_the_message_says_how_one_begins(client: Client) -> None:

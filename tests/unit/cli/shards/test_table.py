@@ -21,6 +21,10 @@ WORKING = RingMember(
     ranges=(LOW,),
     requests=12,
     moves=1024,
+    canary=0.5,
+    fair_slots=1024,
+    reconciles=340,
+    errors=12,
     renewed=NOW - timedelta(seconds=2),
 )
 JOINING = RingMember(
@@ -39,7 +43,7 @@ def test_a_ring_is_a_table() -> None:
         "podset-longer   joining (podset-a)   0 (0.0%)      0          0       <none>    1        <unknown>\n"
         "\n"
         "Ranges:      1, of 1024 slots\n"
-        "Imbalance:   0.50 (podset-a has the most for its weight; 1 is fair)\n"
+        "Imbalance:   0.50 (podset-a has the most for its share; 1 is fair)\n"
         "Unassigned:  512 (50.0%), until members have joined, left or expired"
     )
 
@@ -47,8 +51,9 @@ def test_a_ring_is_a_table() -> None:
 def test_without_a_time_there_are_no_ages() -> None:
     """A table that is printed again only when something has changed has no column that always changes."""
     lines = list(lines_of([RING], None, is_wide=True))
-    assert lines[2].split()[-2:] == ["WEIGHT", "REPLICA"]
-    assert lines[3].split()[-2:] == ["2", "host-a"]
+    assert lines[2].split()[-5:] == ["WEIGHT", "CANARY", "RECONCILES", "ERRORS", "REPLICA"]
+    assert lines[3].split()[-5:] == ["2", "50%", "340", "12", "host-a"]
+    assert lines[4].split()[-5:] == ["1", "<none>", "0", "0", "host-b"]
 
 
 def test_wide_output_has_replicas_and_their_ranges() -> None:
@@ -90,6 +95,9 @@ def test_json_has_the_same_facts() -> None:
         "moves": 1024,
         "version": "1.2",
         "weight": 2,
+        "canary": 0.5,
+        "reconciles": 340,
+        "errors": 12,
         "renewed": "2026-01-01T11:59:58Z",
     }
     assert (members[1]["awaited"], members[1]["renewed"]) == (["podset-a"], None)

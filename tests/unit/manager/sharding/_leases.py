@@ -23,10 +23,11 @@ def lease(
     load: MemberLoad | None = None,
     weight: float = 1.0,
     version: str = "",
+    canary: float = 1.0,
 ) -> Lease:
     """Return the Lease of a replica whose term has its name, and which has acknowledged the terms of others."""
     state = MemberState(
-        member=Member(name, f"{name}-host", name, weight, version),
+        member=Member(name, f"{name}-host", name, weight, version, canary),
         holder=f"{name}-host" if holder is None else holder,
         renewal="",
         lease_seconds=15,

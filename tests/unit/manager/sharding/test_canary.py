@@ -57,6 +57,63 @@ def test_what_a_replica_knows_of_itself_counts() -> None:
     assert trial.judge(states, own, 1) is CanaryVerdict.ROLL_BACK
 
 
+def test_what_other_replicas_have_decided_holds() -> None:
+    """A version that any Lease names is rolled back, and one with a replica that is no canary is promoted, at once."""
+    trial = CanaryTrial("2", 100.0)
+    assert trial.known([NEW, OLD]) is CanaryVerdict.WAIT
+    assert trial.known([OLD, replace(OLD, rolled_back=frozenset({"1", "2"}))]) is CanaryVerdict.ROLL_BACK
+    assert trial.judge([NEW, replace(OLD, rolled_back=frozenset({"2"}))], {}, 0) is CanaryVerdict.ROLL_BACK
+    promoted = replace(NEW, member=replace(NEW.member, canary=1.0))
+    assert trial.known([OLD, promoted]) is CanaryVerdict.PROMOTE
+    assert trial.known([replace(OLD, rolled_back=frozenset({"3"}))]) is CanaryVerdict.WAIT
+
+
+async def test_reconciles_of_a_canary_finish_when_it_is_promoted() -> None:
+    """A promotion cancels nothing: what runs ends first, within the hand-over timeout."""
+    server = ApiServer()
+    ended: list[str] = []
+
+    async def work_slowly(request: Request) -> None:
+        await asyncio.sleep(5)
+        ended.append(request.name)
+
+    async with ring(server, "a", version="1") as old:
+        new = Replica(server, "c", version="2", canary=0.5, promote_after=timedelta(seconds=20))
+        new.recorder.work = work_slowly
+        async with new.running():
+            await divided([*old, new])
+            await create(admin(server), [f"map-{number}" for number in range(200)])
+            async with asyncio.timeout(600):
+                while new.sharding.terms < 2:
+                    await asyncio.sleep(0.1)
+            await divided([*old, new])
+            await asyncio.sleep(30)
+            assert set(ended) >= set(new.recorder.seen[:-1])  # the last one may still run
+            assert (new.sharding.cancelled, new.sharding.losses) == (0, 0)
+            assert new.slots == pytest.approx(ALL_SLOTS / 2, rel=0.15)
+
+
+async def test_a_version_that_was_rolled_back_gets_nothing_after_a_restart() -> None:
+    """The replicas of the other version keep in mind what was rolled back, so a restarted canary has no new trial."""
+    server = ApiServer()
+
+    async def fail(_request: Request) -> None:
+        raise OSError("a mistake of the new version")
+
+    async with ring(server, "a", "b", version="1") as old:
+        await create(admin(server), [f"map-{number}" for number in range(160)])
+        for name in ("c", "d"):
+            new = Replica(server, name, version="2", canary=0.5, promote_after=timedelta(seconds=60))
+            new.recorder.work = fail
+            async with new.running():
+                await divided([*old, new])
+                await asyncio.sleep(40)
+                await divided([*old, new])
+                assert new.slots == 0
+                assert bool(new.recorder.seen) == (name == "c")
+            await divided(old)
+
+
 @pytest.mark.parametrize("is_good", [True, False], ids=["good", "bad"])
 async def test_a_canary_gets_a_fair_share_or_nothing(is_good: bool) -> None:
     """A good version has a third of the slots beside two replicas of the old one, and a bad one none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -30,11 +31,13 @@ def test_others_read_what_a_replica_has_written() -> None:
     """All that a replica says of itself is read by the others."""
     me = member("a", weight=2.5, version="2.0", canary=0.25)
     said = state(me, acknowledged="x-1 b-1", kept=5, load=MemberLoad(slots=7, requests=3, errors=1))
+    said = replace(said, rolled_back=frozenset({"1.0", "a b"}))
     read = read_back(said)
 
     assert read.member == me
     assert (read.holder, read.lease_seconds) == ("a", 15)
     assert (read.acknowledged, read.kept, read.load) == (said.acknowledged, 5, said.load)
+    assert read.rolled_back == {"1.0", "a b"}
     assert not read.is_released
 
 

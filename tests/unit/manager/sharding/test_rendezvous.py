@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyctrl.controller import SLOTS, all_slots
-from pyctrl.manager._sharding.rendezvous import Member, owners, wins
+from pyctrl.manager._sharding.rendezvous import Member, fair_slots, owners, wins
 from tests.unit.manager.sharding._members import member
 
 MEMBERS = st.builds(
@@ -167,3 +167,22 @@ def test_the_same_members_have_the_same_slots_in_every_version_and_on_every_plat
 
 COUNTS = [227, 541, 256]
 HASHES = ["420de061c1416060", "e6c19aa4f190a2b1", "6436b8134ae0fcab"]
+
+
+@pytest.mark.parametrize(
+    ("members", "fair"),
+    [
+        ([member("a"), member("b", weight=3)], [256, 768]),
+        ([member("a"), member("b"), member("c", version="2", canary=0.25)], [384, 384, 256]),
+        ([member("a", version="2", canary=0.25), member("b", version="2", canary=0.25)], [512, 512]),
+        ([member("a"), member("b", version="2", canary=0.25), member("c", version="3", canary=0.5)], [512, 128, 384]),
+        ([member("a"), member("b", version="2", canary=0.0)], [1024, 0]),
+    ],
+    ids=["weights", "a canary", "only canaries", "two canaries", "rolled back"],
+)
+def test_fair_shares_follow_from_weights_and_canaries(members: list[Member], fair: list[float]) -> None:
+    """The exact share of a member is that by weight among those that come first in a slot."""
+    for number, one in enumerate(members):
+        others = members[:number] + members[number + 1 :]
+        assert fair_slots(one, others) == pytest.approx(fair[number], abs=1)
+        assert owners(members)[one].bit_count() == pytest.approx(fair[number], rel=0.2, abs=1)

@@ -110,6 +110,16 @@ def test_imbalance_is_relative_to_the_weights() -> None:
     assert read(lease("a"), after=20).imbalance is None
 
 
+def test_a_canary_with_its_share_is_in_balance() -> None:
+    """A canary of a tenth beside two other replicas is not out of balance, and neither are they with 45 percent."""
+    members = [lease(name, *"abc".replace(name, "")) for name in "ab"]
+    ring = read(*members, lease("c", "a", "b", version="2", canary=0.1, load=MemberLoad(reconciles=7, errors=3)))
+    assert ring.imbalance == pytest.approx(1.0, abs=0.1)
+    canary = ring.members[-1]
+    assert (canary.canary, canary.reconciles, canary.errors) == (0.1, 7, 3)
+    assert canary.slots == pytest.approx(canary.fair_slots, abs=1)
+
+
 def test_a_member_with_other_slots_is_an_error() -> None:
     """Replicas of a pyctrl with another number of slots cannot be shown, and the message names the Lease."""
     other = lease("a")
