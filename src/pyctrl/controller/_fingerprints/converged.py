@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
-from datetime import timedelta
 
 from msgspec import Struct
 
@@ -214,8 +213,6 @@ class ConvergedRequests:
         """Return why a request has not converged; "" if it has."""
         if not isinstance(outcome, Done):
             return "it failed"
-        if outcome.requeue_after is not None and outcome.requeue_after <= timedelta(0):
-            return "it runs again at once"
         if run.live:
             return "it reads from the server"
         if any(not _is_own(change, writer) for change in run.meanwhile):

@@ -75,6 +75,50 @@ async def test_a_foreign_change_that_a_predicate_ignores_runs_at_the_next_start(
     assert await runs_after_restart(program) == ["web"]
 
 
+async def test_a_change_by_others_during_a_run_runs_at_the_next_start() -> None:
+    """A change that a predicate ignores, and that came after the run had read the object, is seen at the next start."""
+    is_running, may_end = asyncio.Event(), asyncio.Event()
+
+    async def run(noter: Noter, request: Request) -> None:
+        await noter.client.find(ConfigMap, request.key)
+        is_running.set()
+        await may_end.wait()
+
+    program = Program(MemoryFingerprints(verify_within=LONG), run, wire=lambda builder: builder.filter(on_create))
+    async with program.running() as manager:
+        client = manager.live_client
+        made = await client.create(config_map("web"))
+        await is_running.wait()
+        await client.patch(made, MergePatch({"data": {"x": "y"}}))
+        await settled(manager)
+        may_end.set()
+        await settled(manager)
+        assert program.runs == ["web"]
+    assert await runs_after_restart(program) == ["web"]
+
+
+async def test_an_own_write_that_only_a_list_shows_ends_the_convergence() -> None:
+    """After an interrupted watch a list shows the own write, and may hide a change by others before it."""
+
+    async def label(noter: Noter, request: Request) -> None:
+        found = await noter.client.find(ConfigMap, request.key)
+        if found is not None and "done" not in found.metadata.labels:
+            await noter.client.patch(found, MergePatch({"metadata": {"labels": {"done": ""}}}))
+
+    program, web = Program(MemoryFingerprints(verify_within=LONG), label), Request("default", "web")
+    async with program.running() as manager:
+        await manager.live_client.create(config_map("web"))
+        await settled(manager)
+        assert program.controller.fingerprints is not None
+        requests = program.controller.fingerprints.requests
+        informer = requests.followed.reconciled
+        assert informer is not None
+        record = informer.find(web.key)
+        for was_seen, converges in ((True, True), (False, False)):
+            requests.changed(informer, record, record, was_seen=was_seen)
+            assert (web in requests.requests) == converges
+
+
 async def test_a_change_of_parts_that_do_not_matter_runs_at_most_once() -> None:
     """With ``reading(Secret, of="data")`` a changed label leaves the fingerprint as it is while the program runs."""
     program = Program(MemoryFingerprints(verify_within=LONG), reads=(reading(Secret, of="data"),))

@@ -103,6 +103,7 @@ async def test_a_version_that_was_rolled_back_gets_nothing_after_a_restart() -> 
     async with ring(server, "a", "b", version="1") as old:
         await create(admin(server), [f"map-{number}" for number in range(160)])
         for name in ("c", "d"):
+            yielded = sum(each.sharding.yielded for each in old)
             new = Replica(server, name, version="2", canary=0.5, promote_after=timedelta(seconds=60))
             new.recorder.work = fail
             async with new.running():
@@ -111,7 +112,9 @@ async def test_a_version_that_was_rolled_back_gets_nothing_after_a_restart() -> 
                 await divided([*old, new])
                 assert new.slots == 0
                 assert bool(new.recorder.seen) == (name == "c")
+                assert (sum(each.sharding.yielded for each in old) > yielded) == (name == "c")
             await divided(old)
+            await asyncio.sleep(60)  # until its Lease is deleted
 
 
 @pytest.mark.parametrize("is_good", [True, False], ids=["good", "bad"])
