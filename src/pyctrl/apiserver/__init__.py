@@ -5,7 +5,6 @@ serves the same server over HTTP for kubectl and other clients. The controllers 
 """
 
 from pyctrl.apiserver._admission import (
-    NOT_IMPLEMENTED_PLUGINS,
     AdmissionConfiguration,
     AdmissionPluginName,
     enabled_plugins,
@@ -57,6 +56,7 @@ from pyctrl.apiserver._webhooks import (
     ServiceReference,
     ServiceResolver,
     WebhookCaller,
+    WebhookCredentials,
     WebhookRequest,
     WebhookResponse,
     WebhookUnreachable,
@@ -64,7 +64,6 @@ from pyctrl.apiserver._webhooks import (
 
 __all__ = [
     "FRONT_PROXY",
-    "NOT_IMPLEMENTED_PLUGINS",
     "AdmissionConfiguration",
     "AdmissionPluginName",
     "ApiServer",
@@ -119,6 +118,7 @@ __all__ = [
     "User",
     "ValidationProblem",
     "WebhookCaller",
+    "WebhookCredentials",
     "WebhookRequest",
     "WebhookResponse",
     "WebhookUnreachable",

@@ -11,13 +11,12 @@ from pyctrl.apiserver._admission.attributes import CONNECT, CREATE, DELETE, UPDA
 from pyctrl.apiserver._admission.chain import AdmissionChain, Plugin
 from pyctrl.apiserver._admission.configuration import AdmissionConfiguration
 from pyctrl.apiserver._admission.default_chain import default_admission_chain
-from pyctrl.apiserver._admission.plugin_names import NOT_IMPLEMENTED_PLUGINS, AdmissionPluginName, enabled_plugins
+from pyctrl.apiserver._admission.plugin_names import AdmissionPluginName, enabled_plugins
 
 __all__ = [
     "CONNECT",
     "CREATE",
     "DELETE",
-    "NOT_IMPLEMENTED_PLUGINS",
     "UPDATE",
     "AdmissionChain",
     "AdmissionConfiguration",

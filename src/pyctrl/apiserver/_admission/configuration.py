@@ -19,17 +19,28 @@ from pyctrl.apiserver._admission._plugins.pod_security_policy import (
 )
 from pyctrl.apiserver._admission._plugins.pod_toleration_restriction import PodTolerationConfiguration
 from pyctrl.apiserver._admission._plugins.resource_quota import LimitedResource
+from pyctrl.apiserver._admission.image_policy_webhook import ImagePolicyConfiguration
+from pyctrl.apiserver._admission.webhook_plugin_configuration import (
+    InvalidConfiguration,
+    image_policy_of,
+    webhook_users_of,
+)
 from pyctrl.apiserver._errors import FieldError, duplicate, invalid_value, not_supported
+from pyctrl.apiserver._webhooks import WebhookUsers
 
 __all__ = ["AdmissionConfiguration"]
 
 
 _JSON: TypeAlias = Mapping[str, Any]
+_ReadFile: TypeAlias = Callable[[str], bytes]
+#: Adds the configuration of a plugin; the last argument reads other files.
+_Reader: TypeAlias = "Callable[[AdmissionConfiguration, _JSON, _ReadFile], AdmissionConfiguration]"
 _FILES: Final = (("apiserver.config.k8s.io", "v1"), ("apiserver.k8s.io", "v1alpha1"))
 _POD_SECURITY: Final = tuple(("pod-security.admission.config.k8s.io", each) for each in ("v1", "v1beta1", "v1alpha1"))
 _EVENT_RATE_LIMIT: Final = (("eventratelimit.admission.k8s.io", "v1alpha1"),)
 _POD_TOLERATIONS: Final = (("podtolerationrestriction.admission.k8s.io", "v1alpha1"),)
 _RESOURCE_QUOTA: Final = (("apiserver.config.k8s.io", "v1"),)
+_WEBHOOKS: Final = (("apiserver.config.k8s.io", "v1"),)
 _LIMIT_TYPES: Final[tuple[LimitType, ...]] = get_args(LimitType)
 
 
@@ -43,6 +54,8 @@ class AdmissionConfiguration:
         node_selectors: The selectors of PodNodeSelector: by default, and those to which namespaces are restricted.
         pod_tolerations: Tolerations of PodTolerationRestriction for namespaces without annotations.
         limited_resources: What cannot be used without a quota for it, by the plugin ResourceQuota.
+        webhook_users: The credentials for admission webhooks, by the name of the plugin.
+        image_policy: The webhook of ImagePolicyWebhook.
     """
 
     pod_security: PodSecurityConfiguration = field(default_factory=PodSecurityConfiguration)
@@ -50,6 +63,8 @@ class AdmissionConfiguration:
     node_selectors: Mapping[str, str] = field(default_factory=dict)
     pod_tolerations: PodTolerationConfiguration = field(default_factory=PodTolerationConfiguration)
     limited_resources: tuple[LimitedResource, ...] = ()
+    webhook_users: Mapping[str, WebhookUsers] = field(default_factory=dict)
+    image_policy: ImagePolicyConfiguration | None = None
 
     @classmethod
     def read(cls, text: bytes, read_file: Callable[[str], bytes]) -> AdmissionConfiguration:
@@ -74,17 +89,23 @@ class AdmissionConfiguration:
                 raise ValueError(f"a configuration of the admission plugin {name} is not supported")
             kind, versions, reader = _READERS[name]
             given = read_file(plugin["path"]) if configuration is None else configuration
-            found = reader(found, _object(given, kind, versions, name))
+            value = _object(given, kind, versions, name)
+            try:
+                found = reader(found, value, read_file)
+            except InvalidConfiguration as error:
+                raise ValueError(f"couldn't init admission plugin {quoted(name)}: {error}") from error
         return found
 
     def check(self, enabled: Collection[str]) -> None:
         """Check that the enabled plugins have the configuration that they need.
 
         Raises:
-            ValueError: EventRateLimit is enabled and has no limits.
+            ValueError: EventRateLimit is enabled and has no limits, or ImagePolicyWebhook and has no configuration.
         """
         if "EventRateLimit" in enabled:
             _raise("EventRateLimit", _limit_errors(self.event_limits))
+        if "ImagePolicyWebhook" in enabled and self.image_policy is None:
+            raise ValueError('couldn\'t init admission plugin "ImagePolicyWebhook": no config specified')
 
 
 def _object(given: bytes | _JSON, kind: str, versions: Sequence[tuple[str, str]], plugin: str) -> _JSON:
@@ -114,7 +135,7 @@ def _raise(plugin: str, errors: Iterator[FieldError]) -> None:
 # -- PodSecurity -----------------------------------------------------------------------------------------------
 
 
-def _pod_security(configuration: AdmissionConfiguration, value: _JSON) -> AdmissionConfiguration:
+def _pod_security(configuration: AdmissionConfiguration, value: _JSON, _read: _ReadFile) -> AdmissionConfiguration:
     defaults, exemptions = value.get("defaults") or {}, value.get("exemptions") or {}
     _raise("PodSecurity", _pod_security_errors(defaults, exemptions))
 
@@ -167,7 +188,7 @@ def _exemption_errors(exemptions: _JSON, key: str, check: Callable[[str], Sequen
 # -- EventRateLimit --------------------------------------------------------------------------------------------
 
 
-def _event_rate_limit(configuration: AdmissionConfiguration, value: _JSON) -> AdmissionConfiguration:
+def _event_rate_limit(configuration: AdmissionConfiguration, value: _JSON, _read: _ReadFile) -> AdmissionConfiguration:
     limits = value.get("limits") or []
     found = tuple(
         EventLimit(
@@ -199,18 +220,18 @@ def _limit_errors(limits: Sequence[EventLimit]) -> Iterator[FieldError]:
 # -- others ----------------------------------------------------------------------------------------------------
 
 
-def _pod_node_selector(configuration: AdmissionConfiguration, value: _JSON) -> AdmissionConfiguration:
+def _pod_node_selector(configuration: AdmissionConfiguration, value: _JSON, _read: _ReadFile) -> AdmissionConfiguration:
     return replace(configuration, node_selectors=value.get("podNodeSelectorPluginConfig") or {})
 
 
-def _pod_tolerations(configuration: AdmissionConfiguration, value: _JSON) -> AdmissionConfiguration:
+def _pod_tolerations(configuration: AdmissionConfiguration, value: _JSON, _read: _ReadFile) -> AdmissionConfiguration:
     found = PodTolerationConfiguration(
         default=tuple(value.get("default") or ()), whitelist=tuple(value.get("whitelist") or ())
     )
     return replace(configuration, pod_tolerations=found)
 
 
-def _resource_quota(configuration: AdmissionConfiguration, value: _JSON) -> AdmissionConfiguration:
+def _resource_quota(configuration: AdmissionConfiguration, value: _JSON, _read: _ReadFile) -> AdmissionConfiguration:
     found = tuple(
         LimitedResource(
             group=each.get("apiGroup") or "",
@@ -223,20 +244,28 @@ def _resource_quota(configuration: AdmissionConfiguration, value: _JSON) -> Admi
     return replace(configuration, limited_resources=found)
 
 
+def _webhook_users(name: str) -> _Reader:
+    def read(configuration: AdmissionConfiguration, value: _JSON, read_file: _ReadFile) -> AdmissionConfiguration:
+        users = {**configuration.webhook_users, name: webhook_users_of(value, read_file)}
+        return replace(configuration, webhook_users=users)
+
+    return read
+
+
+def _image_policy(configuration: AdmissionConfiguration, value: _JSON, read_file: _ReadFile) -> AdmissionConfiguration:
+    return replace(configuration, image_policy=image_policy_of(value, read_file))
+
+
 #: Plugin -> the kind of its configuration, its versions, and the function that adds it.
-_READERS: Final[
-    Mapping[
-        str,
-        tuple[
-            str,
-            Sequence[tuple[str, str]],
-            Callable[[AdmissionConfiguration, _JSON], AdmissionConfiguration],
-        ],
-    ]
-] = {
+_READERS: Final[Mapping[str, tuple[str, Sequence[tuple[str, str]], _Reader]]] = {
     "PodSecurity": ("PodSecurityConfiguration", _POD_SECURITY, _pod_security),
     "EventRateLimit": ("Configuration", _EVENT_RATE_LIMIT, _event_rate_limit),
     "PodNodeSelector": ("", (), _pod_node_selector),
     "PodTolerationRestriction": ("Configuration", _POD_TOLERATIONS, _pod_tolerations),
     "ResourceQuota": ("ResourceQuotaConfiguration", _RESOURCE_QUOTA, _resource_quota),
+    "ImagePolicyWebhook": ("", (), _image_policy),
+    **{
+        name: ("WebhookAdmissionConfiguration", _WEBHOOKS, _webhook_users(name))
+        for name in ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")
+    },
 }

@@ -41,6 +41,7 @@ from pyctrl.apiserver._admission._plugins.storage_object_in_use_protection impor
 from pyctrl.apiserver._admission._plugins.taint_nodes_by_condition import TaintNodesByCondition
 from pyctrl.apiserver._admission.chain import AdmissionChain, DynamicPlugin, Plugin
 from pyctrl.apiserver._admission.configuration import AdmissionConfiguration
+from pyctrl.apiserver._admission.image_policy_webhook import ImagePolicyWebhook
 from pyctrl.apiserver._admission.matching import MatchContext
 from pyctrl.apiserver._admission.mutating_policy import MutatingAdmissionPolicies
 from pyctrl.apiserver._admission.plugin_names import IN_ORDER
@@ -56,6 +57,7 @@ from pyctrl.apiserver._admission.webhook_dispatcher import (
 from pyctrl.apiserver._admission.webhook_source import WebhookConfigurations
 from pyctrl.apiserver._storage.storage import Collection as StoredCollection
 from pyctrl.apiserver._storage.storage import Storage
+from pyctrl.apiserver._webhooks import WebhookUsers
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
@@ -171,12 +173,23 @@ def _dynamic_plugins(
     match_context, versions = MatchContext(registry, server.core("namespaces")), VersionConverter(conversions)
     matcher = WebhookMatcher(match_context, versions, authorizer)
     policies = PolicySourceContext(storage, registry, match_context)
-    review_client = AdmissionReviewClient(client, registry.components, server.random)
+    configuration = server.configuration
+
+    def review_client(plugin: str) -> AdmissionReviewClient:
+        users = configuration.webhook_users.get(plugin) or WebhookUsers({})
+        return AdmissionReviewClient(client, registry.components, server.random, users)
+
+    images = configuration.image_policy
     mutating = WebhookConfigurations(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
     validating = WebhookConfigurations(storage.collection(_GROUP, "validatingwebhookconfigurations"))
     return {
+        **({} if images is None else {"ImagePolicyWebhook": ImagePolicyWebhook(images, client, server.random)}),
         "MutatingAdmissionPolicy": MutatingAdmissionPolicies(policies, versions, authorizer),
-        "MutatingAdmissionWebhook": MutatingAdmissionWebhook(mutating, matcher, review_client, versions),
+        "MutatingAdmissionWebhook": MutatingAdmissionWebhook(
+            mutating, matcher, review_client("MutatingAdmissionWebhook"), versions
+        ),
         "ValidatingAdmissionPolicy": ValidatingAdmissionPolicies(policies, versions, authorizer),
-        "ValidatingAdmissionWebhook": ValidatingAdmissionWebhook(validating, matcher, review_client, versions),
+        "ValidatingAdmissionWebhook": ValidatingAdmissionWebhook(
+            validating, matcher, review_client("ValidatingAdmissionWebhook"), versions
+        ),
     }

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from pyctrl._go.text import quoted
 
-__all__ = ["IN_ORDER", "NOT_IMPLEMENTED_PLUGINS", "AdmissionPluginName", "enabled_plugins"]
+__all__ = ["IN_ORDER", "AdmissionPluginName", "enabled_plugins"]
 
 
 #: kube-apiserver's names of admission plugins. They run in this order, whatever the order in which they are enabled.
@@ -78,15 +78,13 @@ _OFF: Final = frozenset(
         "ServiceAccount",
     )
 )
-#: Off by default in kube-apiserver, too; enabling it is refused because it would have no effect.
-NOT_IMPLEMENTED_PLUGINS: Final = frozenset(("ImagePolicyWebhook",))
 
 
 def enabled_plugins(enable: Collection[str] = (), disable: Collection[str] = ()) -> frozenset[str]:
     """Return the plugins that are enabled: the default ones and `enable`, without `disable`.
 
     Raises:
-        ValueError: A plugin is unknown or not implemented, or is both enabled and disabled.
+        ValueError: A plugin is unknown, or is both enabled and disabled.
     """
     for flag, names in (("enable-admission-plugins", enable), ("disable-admission-plugins", disable)):
         for name in names:
@@ -96,6 +94,4 @@ def enabled_plugins(enable: Collection[str] = (), disable: Collection[str] = ())
         raise ValueError(
             f"[{' '.join(sorted(both))}] in enable-admission-plugins and disable-admission-plugins overlapped"
         )
-    if missing := [name for name in IN_ORDER if name in enable and name in NOT_IMPLEMENTED_PLUGINS]:
-        raise ValueError(f"the admission plugin {missing[0]} is not implemented")
     return frozenset(name for name in IN_ORDER if (name not in _OFF or name in enable) and name not in disable)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pyctrl._go.text import quoted
 from pyctrl.apiserver._admission.admission_review import (
@@ -16,7 +18,7 @@ from pyctrl.apiserver._admission.attributes import Attributes
 from pyctrl.apiserver._admission.webhook_source import WebhookAccessor
 from pyctrl.apiserver._errors import StatusError, internal_error
 from pyctrl.apiserver._meta.system_fields import new_uid
-from pyctrl.apiserver._webhooks import InvalidClientConfig, WebhookCallFailed, WebhookClient
+from pyctrl.apiserver._webhooks import InvalidClientConfig, WebhookCallFailed, WebhookClient, WebhookUsers
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
@@ -42,8 +44,10 @@ class CallingWebhookFailed(Exception):
 class AdmissionReviewClient:
     """Client that sends AdmissionReviews to webhooks."""
 
-    def __init__(self, client: WebhookClient, components: OpenAPIComponents, random: Random) -> None:
-        self._client = client
+    def __init__(
+        self, client: WebhookClient, components: OpenAPIComponents, random: Random, users: WebhookUsers
+    ) -> None:
+        self._client, self._users = client, users
         self._components = components
         self._random = random
 
@@ -66,7 +70,8 @@ class AdmissionReviewClient:
         version, uid = hook.review_version, new_uid(self._random)
         review = admission_review_of(attributes, wanted, objects, version=version, uid=uid)
         try:
-            answer = await self._client.post(hook.config, review, hook.timeout_seconds)
+            credentials = self._users.find(_host_of(hook.config))
+            answer = await self._client.post(hook.config, review, hook.timeout_seconds, credentials)
             response = verify_admission_response(
                 answer, version=version, uid=uid, mutating=mutating, components=self._components
             )
@@ -84,6 +89,14 @@ class AdmissionReviewClient:
         if not response.allowed:
             raise _denied(hook, response.status)
         return response
+
+
+def _host_of(config: Mapping[str, Any]) -> str:
+    """Return host and port of a `clientConfig`, as users of a kubeconfig name them."""
+    if service := config.get("service"):
+        return f"{service['name']}.{service['namespace']}.svc:{service.get('port') or 443}"
+    found = urlsplit(config["url"])
+    return found.netloc if found.port is not None else f"{found.netloc}:443"
 
 
 def _denied(hook: WebhookAccessor, status: dict[str, Any]) -> StatusError:

@@ -8,12 +8,19 @@ sockets and works in virtual time.
 from pyctrl.apiserver._webhooks.caller import (
     ServiceReference,
     WebhookCaller,
+    WebhookCredentials,
     WebhookRequest,
     WebhookResponse,
     WebhookUnreachable,
 )
 from pyctrl.apiserver._webhooks.client import InvalidClientConfig, WebhookCallFailed, WebhookClient
 from pyctrl.apiserver._webhooks.https_caller import HttpsCaller
+from pyctrl.apiserver._webhooks.kubeconfig import (
+    WebhookTarget,
+    WebhookUsers,
+    read_webhook_target,
+    read_webhook_users,
+)
 from pyctrl.apiserver._webhooks.service_resolver import EndpointServiceResolver, ServiceResolver
 from pyctrl.apiserver._webhooks.user_webhooks import ReviewCache, ReviewClient, ReviewPending, resolve_reviews
 
@@ -29,8 +36,13 @@ __all__ = [
     "WebhookCallFailed",
     "WebhookCaller",
     "WebhookClient",
+    "WebhookCredentials",
     "WebhookRequest",
     "WebhookResponse",
+    "WebhookTarget",
     "WebhookUnreachable",
+    "WebhookUsers",
+    "read_webhook_target",
+    "read_webhook_users",
     "resolve_reviews",
 ]

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-__all__ = ["ServiceReference", "WebhookCaller", "WebhookRequest", "WebhookResponse", "WebhookUnreachable"]
+__all__ = [
+    "ServiceReference",
+    "WebhookCaller",
+    "WebhookCredentials",
+    "WebhookRequest",
+    "WebhookResponse",
+    "WebhookUnreachable",
+]
 
 
 class ServiceReference(NamedTuple):
@@ -14,6 +21,21 @@ class ServiceReference(NamedTuple):
     namespace: str
     name: str
     port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookCredentials:
+    """What the server presents to a webhook.
+
+    Attributes:
+        headers: Headers of a token, a password or an impersonation.
+        certificate: The client certificate in PEM, with `key`; empty for none.
+        key: The key of the certificate in PEM.
+    """
+
+    headers: tuple[tuple[str, str], ...] = ()
+    certificate: bytes = b""
+    key: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +51,7 @@ class WebhookRequest:
     timeout_seconds: float
     ca: bytes = b""  # PEM; empty for the certificate authorities of the system
     service: ServiceReference | None = None
+    credentials: WebhookCredentials = WebhookCredentials()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

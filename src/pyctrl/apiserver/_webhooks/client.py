@@ -18,6 +18,7 @@ from pyctrl.apiserver._serializer.yaml_reader import read_yaml
 from pyctrl.apiserver._webhooks.caller import (
     ServiceReference,
     WebhookCaller,
+    WebhookCredentials,
     WebhookRequest,
     WebhookResponse,
     WebhookUnreachable,
@@ -27,6 +28,7 @@ __all__ = ["InvalidClientConfig", "WebhookCallFailed", "WebhookClient"]
 
 
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
+_NO_CREDENTIALS = WebhookCredentials()
 _SUCCESS = range(200, 207)
 _WORDS = {
     400: "the server rejected our request for an unknown reason",
@@ -62,14 +64,20 @@ class WebhookClient:
     def __init__(self, call: WebhookCaller) -> None:
         self._call = call
 
-    async def post(self, config: Mapping[str, Any], review: Mapping[str, Any], timeout_seconds: int) -> Any:
+    async def post(
+        self,
+        config: Mapping[str, Any],
+        review: Mapping[str, Any],
+        timeout_seconds: int,
+        credentials: WebhookCredentials = _NO_CREDENTIALS,
+    ) -> Any:
         """Post a review to the webhook of a `clientConfig` and return the decoded body of the response.
 
         Raises:
             InvalidClientConfig: The CA bundle has no certificate.
             WebhookCallFailed: There was no response in time, an error response, or a body that is not JSON.
         """
-        request = webhook_request_of(config, msgspec.json.encode(review), timeout_seconds)
+        request = webhook_request_of(config, msgspec.json.encode(review), timeout_seconds, credentials)
         try:
             async with asyncio.timeout(timeout_seconds):
                 response = await self._call(request)
@@ -81,7 +89,9 @@ class WebhookClient:
         return _decoded(response)
 
 
-def webhook_request_of(config: Mapping[str, Any], body: bytes, timeout_seconds: int) -> WebhookRequest:
+def webhook_request_of(
+    config: Mapping[str, Any], body: bytes, timeout_seconds: int, credentials: WebhookCredentials = _NO_CREDENTIALS
+) -> WebhookRequest:
     """Return the request for a `clientConfig`."""
     service, url = None, config.get("url")
     ca = base64.b64decode(config.get("caBundle") or "")
@@ -100,6 +110,7 @@ def webhook_request_of(config: Mapping[str, Any], body: bytes, timeout_seconds: 
         timeout_seconds=timeout_seconds,
         ca=ca,
         service=service,
+        credentials=credentials,
     )
 
 

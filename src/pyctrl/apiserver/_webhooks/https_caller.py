@@ -5,10 +5,18 @@ from __future__ import annotations
 import os
 import ssl
 from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from pyctrl._go.tls_errors import handshake_error
-from pyctrl.apiserver._webhooks.caller import ServiceReference, WebhookRequest, WebhookResponse, WebhookUnreachable
+from pyctrl.apiserver._webhooks.caller import (
+    ServiceReference,
+    WebhookCredentials,
+    WebhookRequest,
+    WebhookResponse,
+    WebhookUnreachable,
+)
 from pyctrl.apiserver._webhooks.service_resolver import ServiceResolver
 
 if TYPE_CHECKING:
@@ -48,7 +56,7 @@ class HttpsCaller:
 
         method, url = "POST", URL(request.url, encoded=True)
         # Kept until the session ends, which aborts it: closing it at once would wait for the peer's TLS shutdown.
-        connector = aiohttp.TCPConnector(ssl=_tls_context(request.ca))
+        connector = aiohttp.TCPConnector(ssl=_tls_context(request.ca, request.credentials))
         async with aiohttp.ClientSession(connector=connector, trust_env=False) as session:
             for _ in range(MAX_REQUESTS):
                 answer, location = await self._send(session, method, url, request)
@@ -71,14 +79,16 @@ class HttpsCaller:
         self, session: ClientSession, method: str, url: URL, request: WebhookRequest
     ) -> tuple[WebhookResponse, str]:
         import aiohttp  # lazy: see __call__
+        from multidict import CIMultiDict
 
         # The certificate must be valid for the service's name, also after a redirect, as in kube-apiserver.
         name = _service_host(request.service)
-        dialled, headers = url, dict(_HEADERS)
+        dialled, headers = url, CIMultiDict(_HEADERS)
         if request.service is not None and (url.host, url.port) == (name, request.service.port):
             headers["Host"] = f"{url.host}:{url.port}"
             host, port = self._resolve(request.service)
             dialled = url.with_host(host).with_port(port)
+        headers.extend(request.credentials.headers)
         body = request.body if method == "POST" else None
         if body is None:
             del headers["Content-Type"]
@@ -108,7 +118,7 @@ def _service_host(service: ServiceReference | None) -> str | None:
 
 
 @lru_cache(maxsize=64)
-def _tls_context(ca: bytes) -> ssl.SSLContext:
+def _tls_context(ca: bytes, credentials: WebhookCredentials) -> ssl.SSLContext:
     """Return a TLS context that trusts a CA bundle or, without one, the certificate authorities of the system.
 
     As in Go, any certificate of the bundle is a root: also a server's certificate, as in envtest and many charts.
@@ -119,6 +129,12 @@ def _tls_context(ca: bytes) -> ssl.SSLContext:
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     else:
         context.load_default_certs(ssl.Purpose.SERVER_AUTH)
+    if credentials.certificate:
+        with TemporaryDirectory() as directory:  # ssl reads certificates from files only
+            file = Path(directory, "client.pem")
+            file.touch(mode=0o600)
+            file.write_bytes(credentials.certificate + b"\n" + credentials.key)
+            context.load_cert_chain(file)
     return context
 
 

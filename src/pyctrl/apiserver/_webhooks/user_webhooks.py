@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from random import Random
 from typing import Any, Generic, TypeVar
 
+from pyctrl.apiserver._webhooks.caller import WebhookCredentials
 from pyctrl.apiserver._webhooks.client import WebhookCallFailed, WebhookClient
 
 __all__ = ["ReviewCache", "ReviewClient", "ReviewPending", "resolve_reviews"]
@@ -26,6 +27,7 @@ T = TypeVar("T")
 TIMEOUT_SECONDS = 30  # this and the next three lines are k8s.io/apiserver's values
 ATTEMPTS = 5
 FIRST_PAUSE, PAUSE_FACTOR, PAUSE_JITTER = 0.5, 1.5, 0.2  # seconds between attempts
+_NO_CREDENTIALS = WebhookCredentials()
 RETRIED = (429, 500, 504)  # status codes of transient errors
 MAX_CACHED = 8192  # reviews in a cache
 
@@ -89,8 +91,18 @@ async def resolve_reviews(work: Callable[[], Awaitable[T]]) -> T:
 class ReviewClient:
     """Client of one webhook, with retries after transient errors."""
 
-    def __init__(self, client: WebhookClient, random: Random, *, url: str, ca: bytes) -> None:
+    def __init__(
+        self,
+        client: WebhookClient,
+        random: Random,
+        *,
+        url: str,
+        ca: bytes,
+        credentials: WebhookCredentials = _NO_CREDENTIALS,
+        first_pause: float = FIRST_PAUSE,
+    ) -> None:
         self._client, self._random = client, random
+        self._credentials, self._first_pause = credentials, first_pause
         self._config = {"url": url, "caBundle": base64.b64encode(ca).decode()}
 
     async def review(self, review: dict[str, Any]) -> dict[str, Any]:
@@ -99,10 +111,10 @@ class ReviewClient:
         Raises:
             WebhookCallFailed: The call failed or returned another kind; the text is kube-apiserver's.
         """
-        pause = FIRST_PAUSE
+        pause = self._first_pause
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return _status(await self._client.post(self._config, review, TIMEOUT_SECONDS), review)
+                return await self._post(review)
             except WebhookCallFailed as failed:
                 if failed.status not in RETRIED or attempt == ATTEMPTS:
                     raise
@@ -110,12 +122,19 @@ class ReviewClient:
             pause *= PAUSE_FACTOR
         raise AssertionError("unreachable: the last attempt returns or raises")
 
+    async def _post(self, review: dict[str, Any]) -> dict[str, Any]:
+        found = await self._client.post(self._config, review, TIMEOUT_SECONDS, self._credentials)
+        return _status(found, review)
+
 
 def _status(response: Any, review: dict[str, Any]) -> dict[str, Any]:
     wanted = review["kind"], review["apiVersion"]
-    found = (response.get("kind"), response.get("apiVersion")) if isinstance(response, dict) else (None, None)
+    if not isinstance(response, dict):
+        raise WebhookCallFailed(f"expected a {wanted[0]} of {wanted[1]}")
+    found = response.get("kind") or wanted[0], response.get("apiVersion") or wanted[1]  # as in client-go
     if found != wanted:
-        raise WebhookCallFailed(f"expected a {wanted[0]} of {wanted[1]}, got {found[0]} of {found[1]}")
+        shown, into = (f"({version.rpartition('/')[2]}.{kind})" for kind, version in (found, wanted))
+        raise WebhookCallFailed(f"converting {shown} to {into}: unknown conversion")
     status = response.get("status")
     return status if isinstance(status, dict) else {}
 

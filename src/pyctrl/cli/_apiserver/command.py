@@ -145,7 +145,7 @@ def apiserver(
     disable_admission_plugins
         Disable admission plugins that are on by default. May be repeated.
     admission_control_config_file
-        An AdmissionConfiguration, with the configurations of PodSecurity and EventRateLimit.
+        An AdmissionConfiguration, with the configurations of admission plugins.
     feature_gates
         Enable features that are alpha in 1.36, by kube-apiserver's names, separated by commas: ShardedListAndWatch.
     apply

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from pyctrl._go.durations import parse_duration
 from pyctrl.apiserver import (
-    NOT_IMPLEMENTED_PLUGINS,
     AdmissionConfiguration,
     AdmissionPluginName,
     ApiServer,
@@ -291,7 +290,7 @@ class KubeAPIServerRunner:
         return AuditLog(stack.enter_context(file).write, policy=policy, format=known)
 
     def _plugins(self, flag: str) -> tuple[AdmissionPluginName, ...]:
-        """Return the plugins of a flag without those that are not implemented, which have no effect.
+        """Return the plugins of a flag.
 
         Raises:
             CommandFailed: a plugin is unknown.
@@ -301,11 +300,7 @@ class KubeAPIServerRunner:
         for name in names:
             if name not in known:
                 raise CommandFailed(f'{flag} plugin "{name}" is unknown')
-            if name in NOT_IMPLEMENTED_PLUGINS:
-                print(
-                    f"kube-apiserver: the admission plugin {name} has no effect on pyctrl's API server", file=sys.stderr
-                )
-        return tuple(name for name in known if name in names and name not in NOT_IMPLEMENTED_PLUGINS)
+        return tuple(name for name in known if name in names)
 
     def _admission_configuration(self) -> AdmissionConfiguration | None:
         path = self._flags.text("admission-control-config-file")

@@ -33,12 +33,12 @@ def test_built_in_plugins_are_enabled(ask: Asker) -> None:
             ["LimitRanger"],
             r"\[LimitRanger\] in enable-admission-plugins and disable-admission-plugins",
         ),
-        (["ImagePolicyWebhook"], [], "the admission plugin ImagePolicyWebhook is not implemented"),
+        (["ImagePolicyWebhook"], [], 'init admission plugin "ImagePolicyWebhook": no config specified'),
         (["EventRateLimit"], [], "EventRateLimit.*limits: Invalid value: null: must not be empty"),
     ],
 )
 def test_plugins_that_cannot_be_enabled_are_an_error(enable: list[str], disable: list[str], why: str) -> None:
-    """An unknown plugin, one that is not implemented and one that is both enabled and disabled are refused."""
+    """An unknown plugin, one without its configuration and one that is both enabled and disabled are refused."""
     with pytest.raises(ValueError, match=why):
         ApiServer(enable_admission_plugins=enable, disable_admission_plugins=disable)  # type: ignore[arg-type]
 

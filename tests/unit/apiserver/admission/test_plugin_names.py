@@ -23,7 +23,6 @@ def test_enabled_plugins_are_added_to_the_default_ones() -> None:
             ["Priority"],
             r"\[Priority\] in enable-admission-plugins and disable-",
         ),
-        (["ImagePolicyWebhook"], [], "ImagePolicyWebhook is not implemented"),
     ],
 )
 def test_wrong_plugins_are_refused(enable: list[str], disable: list[str], why: str) -> None:

@@ -12,7 +12,13 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pyctrl.apiserver._webhooks import HttpsCaller, ServiceReference, WebhookCallFailed, WebhookClient
+from pyctrl.apiserver._webhooks import (
+    HttpsCaller,
+    ServiceReference,
+    WebhookCallFailed,
+    WebhookClient,
+    WebhookCredentials,
+)
 from tests.unit.client._authority import Authority, Issued, load_chain
 
 pytestmark = pytest.mark.real_time  # sockets
@@ -45,6 +51,37 @@ async def serving(issued: Issued) -> AsyncIterator[tuple[int, list[tuple[str, st
         yield runner.addresses[0][1], seen
     finally:
         await runner.cleanup()
+
+
+async def test_credentials_are_presented() -> None:
+    """The headers and the client certificate of the server reach the webhook."""
+    issued, mine = CLUSTER.server("localhost"), CLUSTER.client("kube-apiserver")
+    seen: list[tuple[str | None, Any]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        certificate = request.transport.get_extra_info("peercert")
+        seen.append((request.headers.get("Authorization"), dict(each[0] for each in certificate["subject"])))
+        return web.json_response({})
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    load_chain(context, issued)
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(cadata=CLUSTER.pem.decode())
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    port = runner.addresses[0][1]
+    credentials = WebhookCredentials(
+        headers=(("Authorization", "Bearer t"),), certificate=mine.certificate, key=mine.key
+    )
+    try:
+        await client(port).post(by_url(port, CLUSTER.pem), {}, 5, credentials)
+    finally:
+        await runner.cleanup()
+    assert seen == [("Bearer t", {"commonName": "kube-apiserver"})]
 
 
 def client(port: int) -> WebhookClient:

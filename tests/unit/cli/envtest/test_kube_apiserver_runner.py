@@ -59,7 +59,7 @@ def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
         "--oidc-issuer-url=https://issuer.example",
         "--service-cluster-ip-range=10.9.0.0/16,fd00::/108",
         "--service-node-port-range=20000+10",
-        "--enable-admission-plugins=NodeRestriction,ImagePolicyWebhook,OwnerReferencesPermissionEnforcement",
+        "--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
         "--feature-gates=ShardedListAndWatch=true,MutableCSINodeAllocatableCount=true",
     ]
     with listening(assets / "kube-apiserver", flags, port) as served:
@@ -77,7 +77,6 @@ def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
     assert ended.err == (
         "kube-apiserver: --oidc-issuer-url has no effect on pyctrl's API server\n"
         "kube-apiserver: --authorization-mode ABAC has no effect on pyctrl's API server\n"
-        "kube-apiserver: the admission plugin ImagePolicyWebhook has no effect on pyctrl's API server\n"
         "kube-apiserver: the feature gate MutableCSINodeAllocatableCount has no effect on pyctrl's API server\n"
     )
 
