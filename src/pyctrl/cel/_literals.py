@@ -69,10 +69,7 @@ def _mixed(expression: Expression, *, is_exempt: bool) -> Iterator[Issue]:
                 [(item, _held(item.type, index in expression.optional)) for index, item in enumerate(expression.items)]
             )
         elif isinstance(expression, MapLiteral) and not expression.message:
-            yield from _different([(entry.key, entry.key.type) for entry in expression.entries])
-            yield from _different(
-                [(entry.value, _held(entry.value.type, entry.is_optional)) for entry in expression.entries]
-            )
+            yield from _different_entries(expression)
     inside = is_exempt or (isinstance(expression, Call) and expression.function in _MIXED_ALLOWED)
     for part in parts(expression):
         yield from _mixed(part, is_exempt=inside)
@@ -80,6 +77,16 @@ def _mixed(expression: Expression, *, is_exempt: bool) -> Iterator[Issue]:
 
 def _held(kind: Type, is_wrapped: bool) -> Type:
     return kind.parameters[0] if is_wrapped and is_optional(kind) else kind
+
+
+def _different_entries(literal: MapLiteral) -> Iterator[Issue]:
+    """Yield an issue for each key and each value of another type than the first; a list has only the first issue."""
+    kinds = [(each.key.type, _held(each.value.type, each.is_optional)) for each in literal.entries]
+    for entry, (key, value) in zip(literal.entries[1:], kinds[1:], strict=True):
+        if key != kinds[0][0]:
+            yield Issue(entry.key.at, f"expected type '{kinds[0][0]}' but found '{key}'")
+        if value != kinds[0][1]:
+            yield Issue(entry.value.at, f"expected type '{kinds[0][1]}' but found '{value}'")
 
 
 def _different(items: list[tuple[Expression, Type]]) -> Iterator[Issue]:

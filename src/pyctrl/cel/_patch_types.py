@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pyctrl._go.text import quoted
+from pyctrl.api import Quantity
 from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._library.conversions import type_name, write_duration
+from pyctrl.cel._library.quantities import QuantityValue
 from pyctrl.cel._library.times import write_timestamp
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._types import DYN, STRING, FieldType, Type
@@ -201,6 +203,9 @@ def go_formats(value: Any) -> tuple[str, str, str]:
         case Timestamp():
             text = write_timestamp(value).replace("T", " ").replace("Z", " +0000 UTC")
             return "time.Time", text, _date_syntax(value)
+        case QuantityValue():
+            text = Quantity(value.number).canonical()
+            return type_name(value), text, text
     return type_name(value), str(value), str(value)
 
 

@@ -90,7 +90,11 @@ def validate_expression(
         yield invalid_value(path, text if shown is None else shown, str(failed))
         return
     if program.type not in wanted:
-        names = " ".join({"null": "null_type"}.get(str(each), str(each)) for each in wanted)
+        names = " ".join(map(_type_name, wanted))
         kinds = names if len(wanted) == 1 else f"one of [{names}]"
-        why = f"must evaluate to {kinds} but got {program.type}"
+        why = f"must evaluate to {kinds} but got {_type_name(program.type)}"
         yield invalid_value(path, text if shown is None else shown, why)
+
+
+def _type_name(kind: Type) -> str:
+    return "null_type" if str(kind) == "null" else str(kind)

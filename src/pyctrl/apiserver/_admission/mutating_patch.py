@@ -17,7 +17,7 @@ from pyctrl.cel import EvaluationFailed, ObjectValue, go_formats, object_value_j
 if TYPE_CHECKING:
     from pyctrl.apiserver._admission.subresource_type import PatchedType
 
-__all__ = ["MutationFailed", "apply_configuration", "apply_json_patch_value", "decode_patched"]
+__all__ = ["MutationFailed", "apply_configuration", "apply_json_patch_value", "decode_configured"]
 
 
 class MutationFailed(Exception):
@@ -109,6 +109,27 @@ def apply_json_patch_value(
     if resource is not None:
         decode_patched(new, resource, "Ignore" if resource.is_custom else "Strict")
     return new
+
+
+def decode_configured(obj: dict[str, Any], resource: PatchedType) -> None:
+    """Decode an object with a merged apply configuration again: defaults are set, and unknown fields dropped.
+
+    Raises:
+        MutationFailed: It does not decode as its kind.
+        StatusError: 500, it has another kind, or it is a custom resource that does not decode.
+    """
+    if resource.is_custom:
+        decode_patched(obj, resource, "Ignore")
+        return
+    if not isinstance(resource, SubresourceType):
+        _check_kind(obj, resource)
+    try:
+        resource.decode(obj, field_validation="Ignore", warnings=[])
+    except UndecodableBody as error:
+        kind = resource.kind.kind if isinstance(resource, SubresourceType) else resource.kind
+        group, _, version = resource.api_version.rpartition("/")
+        why = f"unable to convert unstructured object to {group}/{version}, Kind={kind}: error decoding from json"
+        raise MutationFailed(f"{why}: {error.why}") from None
 
 
 def decode_patched(obj: dict[str, Any], resource: PatchedType, field_validation: str) -> None:

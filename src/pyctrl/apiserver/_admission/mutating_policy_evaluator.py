@@ -9,7 +9,7 @@ from pyctrl.apiserver._admission.mutating_patch import (
     MutationFailed,
     apply_configuration,
     apply_json_patch_value,
-    decode_patched,
+    decode_configured,
 )
 from pyctrl.apiserver._admission.policy_compiler import CompositedCompiler, ExpressionFailed
 from pyctrl.cel import RUNTIME_BUDGET, CostBudget, OutOfBudget, Patience
@@ -77,7 +77,7 @@ class PolicyMutator:
             value = self._evaluate(text, context, patience)
             new = apply_configuration(value, obj, kind)
             if kind is not None:
-                decode_patched(new, kind, "Ignore")
+                decode_configured(new, kind)
             return new
 
         return patch

@@ -45,7 +45,8 @@ class _Variables(dict[str, Any]):
         self.cost = 0
 
     def __contains__(self, name: object) -> bool:
-        return name in self._programs
+        """Return whether there is a variable. It is evaluated, and its failure is that of `has(variables.name)`."""
+        return name in self._programs and (self[str(name)], True)[1]
 
     def __missing__(self, name: str) -> Any:
         if name not in self._failed:

@@ -62,7 +62,9 @@ def _problems(node: SchemaNode | None, value: JSON, path: str, *, preserves: boo
     if node is None or node.open or value is None:
         return
     if node.int_or_string or (node.go and node.go.scalar and node.go.scalar != "bytes"):
-        if node.go and isinstance(value, (dict, list)):  # in custom resources structured-merge-diff accepts any value
+        if node.go and isinstance(
+            value, (dict, list, GoValue)
+        ):  # in custom resources structured-merge-diff accepts any value
             yield f"{path}: expected any scalar, got {_go_value(value)}"
     elif node.type == "array":
         yield from _list_problems(node, value, path, preserves=preserves or node.preserve)

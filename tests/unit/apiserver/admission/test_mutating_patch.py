@@ -75,3 +75,56 @@ def test_a_json_patch_that_does_not_apply_denies_the_write(ask: Asker, text: str
     denied, status = ask("POST", CONFIGMAPS, BODY)
     assert denied == code
     assert status["message"].endswith(why)
+
+
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+DEPLOYMENT_RULE = {"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"], "operations": ["CREATE"]}
+ATOMIC = "may not mutate atomic arrays, maps or structs"
+CPU = '.spec.template.spec.containers[name="c"].resources.limits.cpu'
+UNTYPED = "failed to convert patch object to typed object"
+CONTAINER = "Object.spec.template.spec.containers"
+
+
+@pytest.mark.parametrize(
+    ("field", "why"),
+    [
+        (
+            "args: ['y']",
+            f"invalid ApplyConfiguration: {ATOMIC}: .spec.template.spec.containers[0].args",
+        ),
+        (
+            f"resources: {CONTAINER}.resources{{limits: {{'cpu': quantity('1500m')}}}}",
+            f"{UNTYPED}: {CPU}: expected any scalar, got &{{1500m}}",
+        ),
+    ],
+)
+def test_values_that_cannot_be_applied_have_the_messages_of_a_cluster(ask: Asker, field: str, why: str) -> None:
+    """An atomic list, and a value that is no JSON, are refused with the path of the item in its list."""
+    inside = f"Object.spec.template.spec{{containers: [{CONTAINER}{{name: 'c', {field}}}]}}"
+    text = f"Object{{spec: Object.spec{{template: Object.spec.template{{spec: {inside}}}}}}}"
+    bind_mutating(ask, apply_configuration(text), rule=DEPLOYMENT_RULE)
+    template = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "i", "args": ["x"]}]},
+    }
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    code, status = ask("POST", DEPLOYMENTS, {"metadata": {"name": "a"}, "spec": spec})
+    assert (code, status["message"]) == (
+        403,
+        f"policy 'p' with binding 'p' denied request: error applying patch: {why}",
+    )
+
+
+def test_a_configuration_that_does_not_decode_is_an_error_of_the_policy(ask: Asker) -> None:
+    """A text that is no base64 denies the write with the policy's name; failurePolicy Ignore lets it pass."""
+    mutation = apply_configuration("Object{binaryData: {'x': '?'}}")
+    bind_mutating(ask, mutation)
+    why = "unable to convert unstructured object to /v1, Kind=ConfigMap: error decoding from json: illegal base64 data"
+    code, status = ask("POST", CONFIGMAPS, BODY)
+    assert (code, status["message"]) == (
+        403,
+        f"policy 'p' with binding 'p' denied request: {why} at input byte 0",
+    )
+    ignored = Asker()
+    bind_mutating(ignored, mutation, failurePolicy="Ignore")
+    assert ignored("POST", CONFIGMAPS, BODY)[0] == 201

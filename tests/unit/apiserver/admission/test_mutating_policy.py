@@ -106,3 +106,48 @@ def test_policies_are_exempt_from_policies(ask: Asker) -> None:
     rule = {"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"]}
     bind_mutating(ask, apply_configuration("Object{data: object.x}"), rule=rule)
     bind_mutating(ask, OTHER, name="other")
+
+
+def test_a_reinvocation_is_of_one_object_of_parameters(ask: Asker) -> None:
+    """A policy runs again only with those of its parameters that matched in the first round."""
+    for name in ("first", "second"):
+        ask.make(name, labels={"params": "yes"})
+    mutation = apply_configuration("Object{data: {params.metadata.name: 'x', dyn('seen'): 'x'}}")
+    condition = {"name": "c", "expression": "params.metadata.name == 'second' || has(object.data.seen)"}
+    reference = {"selector": {"matchLabels": {"params": "yes"}}, "parameterNotFoundAction": "Deny"}
+    bind_mutating(
+        ask,
+        mutation,
+        paramKind={"apiVersion": "v1", "kind": "ConfigMap"},
+        matchConditions=[condition],
+        reinvocationPolicy="IfNeeded",
+        binding={"paramRef": reference},
+    )
+    assert _created(ask, a="1") == {"a": "1", "second": "x", "seen": "x"}
+
+
+def test_parameters_of_built_in_kinds_have_no_kind(ask: Asker) -> None:
+    """As in a cluster, `params.kind` is a missing key for a ConfigMap."""
+    ask.make("limits")
+    reference = {"name": "limits", "parameterNotFoundAction": "Deny"}
+    kind = {"apiVersion": "v1", "kind": "ConfigMap"}
+    bind_mutating(
+        ask, apply_configuration("Object{data: {'k': params.kind}}"), paramKind=kind, binding={"paramRef": reference}
+    )
+    code, refused = ask("POST", CONFIGMAPS, {"metadata": {"name": "a"}})
+    assert (code, refused["message"].endswith("resulted in error: no such key: kind")) == (403, True)
+
+
+def test_a_test_for_a_variable_that_fails_is_an_error(ask: Asker) -> None:
+    """`has(variables.x)` evaluates the variable, and its failure is that of the expression."""
+    variables = [{"name": "x", "expression": "object.data.absent"}, {"name": "y", "expression": "'1'"}]
+    bind_mutating(ask, apply_configuration("Object{data: {'k': has(variables.x) ? 'a' : 'b'}}"), variables=variables)
+    code, refused = ask("POST", CONFIGMAPS, {"metadata": {"name": "a"}, "data": {"b": "1"}})
+    assert (code, refused["message"].endswith('"x" fails to evaluate: no such key: absent')) == (403, True)
+
+
+def test_a_variable_that_is_not_tested_may_fail(ask: Asker) -> None:
+    """Only the variables that an expression reads are evaluated."""
+    variables = [{"name": "x", "expression": "object.data.absent"}, {"name": "y", "expression": "'1'"}]
+    bind_mutating(ask, apply_configuration("Object{data: {'k': has(variables.y) ? 'a' : 'b'}}"), variables=variables)
+    assert _created(ask, b="1") == {"b": "1", "k": "a"}

@@ -66,3 +66,22 @@ def test_a_binding_selects_writes_too(ask: Asker) -> None:
     assert _written(ask) == (201, None)
     code, made = ask("POST", CONFIGMAPS, {"metadata": {"name": "b", "labels": {"a": "b"}}})
     assert (code, made["data"]) == (201, {"x": "1"})
+
+
+def test_parameters_are_in_the_namespace_of_the_reference(ask: Asker) -> None:
+    """A namespace in the reference wins over that of the object."""
+    body = {"metadata": {"name": "limits"}}
+    assert ask("POST", "/api/v1/namespaces/kube-system/configmaps", body)[0] == 201
+    reference = {"name": "limits", "namespace": "kube-system", "parameterNotFoundAction": "Deny"}
+    bind_mutating(ask, NAMES, paramKind={"apiVersion": "v1", "kind": "ConfigMap"}, binding={"paramRef": reference})
+    assert _written(ask) == (201, {"limits": "x"})
+
+
+def test_a_namespace_has_no_namespace(ask: Asker) -> None:
+    """For a Namespace, `namespaceObject` is null, as for every object without a namespace."""
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["namespaces"], "operations": ["UPDATE"]}
+    text = "Object{metadata: Object.metadata{labels: {'null': string(namespaceObject == null)}}}"
+    bind_mutating(ask, apply_configuration(text), rule=rule)
+    headers = {"Content-Type": "application/merge-patch+json"}
+    code, made = ask("PATCH", "/api/v1/namespaces/default", {"metadata": {"labels": {"a": "b"}}}, headers=headers)
+    assert (code, made["metadata"]["labels"]["null"]) == (200, "true")

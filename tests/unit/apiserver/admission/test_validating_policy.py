@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 from typing import Any
 
 import pytest
 
-from pyctrl.apiserver import ApiServer
+from pyctrl.apiserver import ApiServer, AuditLog
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
 
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
@@ -85,3 +86,24 @@ def test_a_namespace_that_does_not_exist_is_an_error_of_the_policy() -> None:
         422,
         f"configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'p' denied request: {why}",
     )
+
+
+def test_a_denied_write_has_annotations_and_failures_in_the_audit_log() -> None:
+    """The audit event of a denial has the annotations of all policies, and with the action Audit the failure."""
+    lines: list[bytes] = []
+    ask = Asker(ApiServer(random=Random(7), audit=AuditLog(lines.append, random=Random(1))))
+    annotations = [{"key": "size", "valueExpression": "'n=' + string(object.data.size())"}]
+    validations = [{"expression": "false", "message": "no"}]
+    _bind(ask, _policy(validations=validations, auditAnnotations=annotations), validationActions=["Deny", "Audit"])
+    lines.clear()
+    assert ask("POST", CONFIGMAPS, {"metadata": {"name": "a"}, "data": {"k": "v"}})[0] == 422
+    (event,) = map(json.loads, lines)
+    assert event["annotations"]["p/size"] == "n=1"
+    (failure,) = json.loads(event["annotations"]["validation.policy.admission.k8s.io/validation_failure"])
+    assert failure == {
+        "message": "no",
+        "policy": "p",
+        "binding": "b",
+        "expressionIndex": 0,
+        "validationActions": ["Deny", "Audit"],
+    }

@@ -31,3 +31,11 @@ def test_a_paramkind_that_is_not_served_denies_the_write(ask: Asker) -> None:
     why = "failed to configure policy: failed to find resource referenced by paramKind: 'e.x/v1, Kind=Nix'"
     message = ask("POST", CONFIGMAPS, BODY)[1]["message"]
     assert message == f"configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'p' denied request: {why}"
+
+
+def test_an_expression_that_fails_denies_the_write(ask: Asker) -> None:
+    """With failurePolicy Fail, an error of a validation denies like a false one."""
+    bind_validating(ask, validations=[{"expression": "object.data.absent == '1'"}])
+    code, status = ask("POST", CONFIGMAPS, BODY)
+    why = "expression 'object.data.absent == '1'' resulted in error: no such key: absent"
+    assert (code, status["message"].endswith(f"denied request: {why}")) == (422, True)
