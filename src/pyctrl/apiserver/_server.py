@@ -185,6 +185,7 @@ class ApiServer:
         #: Carry requests to extension API servers in this process, also in virtual time, by the host names to which the
         #: services of their APIServices resolve, such as that of an `ExternalName`. Others are sent over HTTPS.
         self.service_transports: dict[str, ServiceTransport] = {}
+        self._https = HttpsTransport(lambda: self.proxy_client)
         self._load(rest)
         self._kubernetes = None if is_extension else self._new_controllers(rest, resolve_service)
         #: Components of the control plane that run, `scheduler` and `controller-manager`; see ComponentStatuses.
@@ -203,8 +204,7 @@ class ApiServer:
             reconcile_bootstrap_policy(rest)
 
     def _new_controllers(self, rest: RESTStorage, resolve_service: ServiceResolver) -> KubernetesControllers:
-        https = HttpsTransport(lambda: self.proxy_client)
-        proxy = ProxyHandler(resolve_service, https, self.service_transports)
+        proxy = ProxyHandler(resolve_service, self._https, self.service_transports)
         return KubernetesControllers(rest, self._access.accounts, Aggregator(self.storage, proxy, self._handle_own))
 
     @property
@@ -288,8 +288,9 @@ class ApiServer:
         if self._kubernetes is None:
             yield
             return
-        async with self._kubernetes.aggregator.running():
-            yield
+        with self._https.keeping_connections():
+            async with self._kubernetes.aggregator.running():
+                yield
 
     def compact(self) -> None:
         """Drop all history: watches and lists at older versions answer 410 from now on."""

@@ -41,7 +41,7 @@ class AggregatedDocuments:
 
     def merged(self, parts: Sequence[str], document: Document | None) -> Document | None:
         """Return the document of a path with the remote group versions; None if there is no such document."""
-        remote = [each for each in self._all.values() if each.service is not None]
+        remote = [each for each in self._all.values() if each.service is not None and each.group]
         if not remote:
             return document
         match [*parts]:

@@ -29,6 +29,7 @@ FIRST_RETRY_SECONDS = 0.005  # after a failed check, doubled up to RESYNC_SECOND
 REFRESH_SECONDS = 60.0  # between fetches of discovery documents; kube-aggregator's discoveryRefreshInterval
 
 _PATH = "/apis/apiregistration.k8s.io/v1/apiservices"
+_LEGACY = ("", "v1")  # of APIService `v1.`, whose paths begin with /api
 _SERVICE_LABEL = "kubernetes.io/service-name"
 
 #: Sends a request with a method, a path and an object as the administrator, and returns the response.
@@ -73,6 +74,8 @@ class Aggregator:
         parts = path.split("/", 4)[1:]
         if parts[:3] == ["openapi", "v3", "apis"]:
             return self._with_openapi(path.removeprefix("/openapi/v3/"))
+        if parts[0] == "api":
+            return self._remote.get(_LEGACY)
         if len(parts) < 3 or parts[0] != "apis":
             return None
         return self._remote.get((parts[1], parts[2]))

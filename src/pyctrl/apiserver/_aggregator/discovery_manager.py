@@ -62,6 +62,8 @@ class DiscoveryManager:
 
     async def refresh(self, api: APIService) -> bool:
         """Fetch the documents of an APIService; return whether its discovery document could be read."""
+        if not api.group:
+            return api.is_available  # all of /api is proxied, and its OpenAPI documents are those of this server
         known = self.found.get(api.name) or GroupVersionDiscovery()
         found = await self._entry(api) if api.is_available else None
         is_current = found is not None

@@ -61,7 +61,8 @@ class ProxyHandler:
             location = self.locate(api.service)
         except WebhookUnreachable:
             return _unavailable("service unavailable")
-        is_discovery = len(context.path.strip("/").split("/")) == 3  # /apis/GROUP/VERSION
+        depth = 3 if api.group else 2  # /apis/GROUP/VERSION, /api/v1
+        is_discovery = len(context.path.strip("/").split("/")) <= depth
         handler = UpgradeAwareHandler(
             location=_url(location, context),
             round_trip=lambda request: self._send(_addressed(request, api)),

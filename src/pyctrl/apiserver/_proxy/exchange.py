@@ -12,7 +12,7 @@ from pyctrl._headers import Headers, MalformedHeader, parse_headers
 from pyctrl._pipes import ByteConnection
 from pyctrl._tasks import until_first_ends
 from pyctrl.apiserver._errors import Response, Upgrade
-from pyctrl.apiserver._proxy.round_tripper import BackendConnection, BrokenResponse, OutgoingRequest
+from pyctrl.apiserver._proxy.round_tripper import BackendConnection, BrokenResponse, NoResponse, OutgoingRequest
 
 __all__ = ["exchange"]
 
@@ -23,26 +23,40 @@ _WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 _BROKEN = "net/http: HTTP/1.x transport connection broken: "
 
 
-async def exchange(connection: BackendConnection, request: OutgoingRequest) -> Response:
-    """Send a request on a connection of its own, and return the response.
+async def exchange(
+    connection: BackendConnection, request: OutgoingRequest, keep: Callable[[], None] | None = None
+) -> Response:
+    """Send a request on a connection that is not used otherwise, and return the response.
 
-    The connection is closed with the body of the response.
+    The connection is closed with the body of the response, unless it is kept.
+
+    Args:
+        keep: Takes the connection back after a response, if another request can be sent on it. By default the server
+            is told to close it.
 
     Raises:
+        NoResponse: The connection ended before the first byte of the response.
         BrokenResponse: The connection ended before the response, or the response is no HTTP.
         OSError: The connection is lost.
     """
     reader = _ResponseReader(connection)
+
+    async def end() -> None:
+        if keep is not None and reader.keeps_alive:
+            keep()
+        else:
+            await connection.close()
+
     try:
         with suppress(OSError):  # the server may respond without reading all
-            await connection.write(_encoded(request))
+            await connection.write(_encoded(request, closes=keep is None))
         status, headers = await reader.head(request)
         if status == HTTPStatus.SWITCHING_PROTOCOLS:
             return Response(status=status, headers=headers.pairs, body=Upgrade(_tunnel(connection, reader)))
         kept = [pair for pair in headers.pairs if pair[0].lower() != "transfer-encoding"]  # those of the decoded body
         has_body = request.method != "HEAD" and status not in _WITHOUT_BODY
         if request.is_streaming and has_body:
-            stream = _closing(connection, reader.body(headers))
+            stream = _closing(connection, reader.body(headers), end)
             await anext(stream)  # begun, so that closing it closes the connection even if nothing is read
             return Response(status=status, headers=kept, body=stream)
         body = b"".join([part async for part in reader.body(headers)]) if has_body else b""
@@ -55,17 +69,17 @@ async def exchange(connection: BackendConnection, request: OutgoingRequest) -> R
     except BaseException:
         await connection.close()
         raise
-    await connection.close()
+    await end()
     return Response(status=status, headers=kept, body=body)
 
 
-def _encoded(request: OutgoingRequest) -> bytes:
+def _encoded(request: OutgoingRequest, *, closes: bool) -> bytes:
     url, names = urlsplit(request.url), {name.lower() for name, _ in request.headers}
     target = f"{url.path or '/'}?{url.query}" if url.query else url.path or "/"
     lines = [f"{request.method} {target} HTTP/1.1"]
     if "host" not in names:
         lines.append(f"Host: {url.netloc}")
-    if not request.is_upgrade:
+    if closes and not request.is_upgrade:
         lines.append("Connection: close")
     lines += [f"{name}: {value}" for name, value in request.headers if value.isprintable()]
     if request.body or request.method in ("POST", "PUT", "PATCH"):
@@ -79,6 +93,13 @@ class _ResponseReader:
     def __init__(self, connection: ByteConnection) -> None:
         self._connection = connection
         self._buffer = bytearray()
+        self._is_silent = True  # nothing was received yet
+        self._may_continue = False  # the server keeps the connection open, and has told where the body ends
+
+    @property
+    def keeps_alive(self) -> bool:
+        """Whether another request can be sent after the body."""
+        return self._may_continue and not self._buffer
 
     async def head(self, request: OutgoingRequest) -> tuple[int, Headers]:
         """Return the status and the headers; interim responses are dropped."""
@@ -91,7 +112,9 @@ class _ResponseReader:
             code = int(status[:3])
             is_final = code >= HTTPStatus.OK or (request.is_upgrade and code == HTTPStatus.SWITCHING_PROTOCOLS)
             if is_final:
-                return code, parse_headers(lines)
+                headers = parse_headers(lines)
+                self._may_continue = version == "HTTP/1.1" and "close" not in headers.get("connection", "").lower()
+                return code, headers
 
     async def body(self, headers: Headers) -> AsyncGenerator[bytes, None]:
         """Yield the body in the parts in which it arrives.
@@ -110,6 +133,7 @@ class _ResponseReader:
             async for part in self._counted(_length(headers["content-length"])):
                 yield part
         else:
+            self._may_continue = False
             while part := await self.read():
                 yield part
 
@@ -137,7 +161,7 @@ class _ResponseReader:
         seen = 0
         while (index := self._buffer.find(end, max(0, seen - len(end)))) < 0:
             seen = len(self._buffer)
-            data = await self._connection.read()
+            data = await self._received()
             if not data:
                 raise _ended() if self._buffer else BrokenResponse("EOF")
             if seen > HEAD_LIMIT:
@@ -146,6 +170,23 @@ class _ResponseReader:
         found = bytes(self._buffer[:index])
         del self._buffer[: index + len(end)]
         return found
+
+    async def _received(self) -> bytes:
+        """Return received bytes.
+
+        Raises:
+            NoResponse: The connection ended before the first one.
+        """
+        try:
+            data = await self._connection.read()
+        except ConnectionError:
+            if self._is_silent:
+                raise NoResponse("EOF") from None
+            raise
+        if self._is_silent and not data:
+            raise NoResponse("EOF")
+        self._is_silent = False
+        return data
 
 
 def _ended() -> ConnectionAbortedError:
@@ -165,8 +206,10 @@ def _chunk_size(line: bytes) -> int:
         raise ConnectionAbortedError("the response has a malformed chunk") from None
 
 
-async def _closing(connection: BackendConnection, parts: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """Yield b"", then the parts, and close the connection afterwards.
+async def _closing(
+    connection: BackendConnection, parts: AsyncGenerator[bytes, None], end: Callable[[], Awaitable[None]]
+) -> AsyncGenerator[bytes, None]:
+    """Yield b"", then the parts, and end the connection afterwards; close it if that is not reached.
 
     A connection that ends before the body raises ConnectionError, which ends that of the client, as in
     `httputil.ReverseProxy`.
@@ -176,9 +219,12 @@ async def _closing(connection: BackendConnection, parts: AsyncGenerator[bytes, N
         async for part in parts:
             yield part
     except BrokenResponse as error:
-        raise ConnectionAbortedError(str(error)) from None
-    finally:
         await connection.close()
+        raise ConnectionAbortedError(str(error)) from None
+    except BaseException:
+        await connection.close()
+        raise
+    await end()
 
 
 def _tunnel(connection: BackendConnection, reader: _ResponseReader) -> Callable[[ByteConnection], Awaitable[None]]:

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 from pyctrl._pipes import ByteConnection
 from pyctrl.apiserver._errors import Response
 
-__all__ = ["BackendConnection", "BrokenResponse", "OutgoingRequest", "RoundTripper", "ServiceUnreachable"]
+__all__ = ["BackendConnection", "BrokenResponse", "NoResponse", "OutgoingRequest", "RoundTripper", "ServiceUnreachable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,10 @@ class ServiceUnreachable(Exception):
 
 class BrokenResponse(ServiceUnreachable):
     """Raised for a response that ends too early or is no HTTP, after the request was sent."""
+
+
+class NoResponse(BrokenResponse):
+    """Raised if a connection ended before a byte of the response: the server may have closed it when it was idle."""
 
 
 #: Sends a request and returns the response. It raises ServiceUnreachable if there is none; an OSError means the same.

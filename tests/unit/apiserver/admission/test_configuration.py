@@ -12,16 +12,11 @@ from pyctrl.apiserver import (
     AdmissionConfiguration,
     AdmissionPluginName,
     ApiServer,
-    WebhookRequest,
-    WebhookResponse,
 )
-from tests.unit.apiserver._kit import CONFIGMAPS, Asker
-from tests.unit.apiserver.admission._policies import ADMISSION, RULE
+from tests.unit.apiserver._kit import Asker
 from tests.unit.apiserver.admission.plugins._admitted import PODS, pod
 
 POD_SECURITY = {"apiVersion": "pod-security.admission.config.k8s.io/v1", "kind": "PodSecurityConfiguration"}
-WEBHOOKS = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "WebhookAdmissionConfiguration"}
-MANIFESTS = "staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled"
 LIMITS = {"apiVersion": "eventratelimit.admission.k8s.io/v1alpha1", "kind": "Configuration"}
 
 
@@ -55,11 +50,6 @@ USERS = {**POD_SECURITY, "exemptions": {"usernames": ["", "a", "a"]}}
 NEGATIVE = {**LIMITS, "limits": [{"type": "Server", "burst": -1}]}
 
 
-def problem(name: str, text: str) -> str:
-    """Return the message of one error in a plugin's configuration."""
-    return f'couldn\'t init admission plugin "{name}": {text}'
-
-
 def problems(name: str, *texts: str) -> str:
     """Return the message of a plugin's invalid configuration."""
     return f'couldn\'t init admission plugin "{name}": [{", ".join(texts)}]'
@@ -72,30 +62,8 @@ def problems(name: str, *texts: str) -> str:
         ({"apiVersion": "v1"}, 'no kind "AdmissionConfiguration" is registered for version "/v1"'),
         ({"kind": ""}, "Object 'Kind' is missing"),
         (
-            {"plugins": [plugin("ImagePolicyWebhook", {"imagePolicy": {"allowTTL": 1801}})]},
-            problem("ImagePolicyWebhook", "valid value is between 1s and 30m0s, got 30m1s"),
-        ),
-        (
-            {"plugins": [plugin("ImagePolicyWebhook", {"imagePolicy": {"denyTTL": -2}})]},
-            problem("ImagePolicyWebhook", "valid value is between 1s and 30m0s, got -2s"),
-        ),
-        (
-            {"plugins": [plugin("ImagePolicyWebhook", {"imagePolicy": {"retryBackoff": 300_001}})]},
-            problem("ImagePolicyWebhook", "valid value is between 1ns and 5m0s, got 5m0.001s"),
-        ),
-        (
             {"plugins": [plugin("Priority", {"kind": "X"})]},
             "a configuration of the admission plugin Priority is not supported",
-        ),
-        (
-            {"plugins": [plugin("MutatingAdmissionWebhook", {**WEBHOOKS, "kubeConfigFile": "hooks"})]},
-            problem(
-                "MutatingAdmissionWebhook", 'kubeConfigFile: Invalid value: "hooks": must be an absolute file path'
-            ),
-        ),
-        (
-            {"plugins": [plugin("ValidatingAdmissionWebhook", {**WEBHOOKS, "staticManifestsDir": "/x"})]},
-            problem("ValidatingAdmissionWebhook", f"staticManifestsDir: Forbidden: {MANIFESTS}"),
         ),
         (
             {"plugins": [plugin("PodSecurity", LAX)]},
@@ -215,61 +183,3 @@ def test_limited_scopes_need_a_quota() -> None:
     used = {"hard": {"pods": "5"}, "used": {"pods": "0"}}
     ask("PUT", f"{quotas}/q/status", quota | {"status": used})
     assert ask("POST", PODS, pod("q", priorityClassName="system-cluster-critical"))[0] == 201
-
-
-KUBECONFIG = b"""
-current-context: x
-contexts: [{name: x, context: {cluster: c, user: "*"}}]
-clusters: [{name: c, cluster: {server: "https://images.invalid/"}}]
-users: [{name: "*", user: {token: all}}, {name: "a.example.com:8443", user: {token: special}},
-  {name: "b.example.com:443", user: {token: standard}}]
-"""
-
-
-def test_image_policy_has_a_webhook_and_times() -> None:
-    """Times are seconds and milliseconds; 0 is the default and -1 turns a cache off."""
-    policy = {"kubeConfigFile": "/k", "allowTTL": 60, "denyTTL": -1, "retryBackoff": 0, "defaultAllow": True}
-    found = read(plugin("ImagePolicyWebhook", {"imagePolicy": policy}), files={"/k": KUBECONFIG}).image_policy
-    assert found is not None
-    assert (found.target.url, found.default_allow) == ("https://images.invalid/", True)
-    assert found.target.credentials.headers == (("Authorization", "Bearer all"),)
-    times = [each.total_seconds() for each in (found.allow_ttl, found.deny_ttl, found.retry_backoff)]
-    assert times == [60, 0, 0.5]
-
-
-async def test_webhooks_get_the_credentials_of_their_host() -> None:
-    """A webhook gets the credentials of its host from the kubeconfig of its plugin, and from no other."""
-    seen: list[tuple[str, Any]] = []
-
-    async def call(request: WebhookRequest) -> WebhookResponse:
-        seen.append((request.url.partition("?")[0], dict(request.credentials.headers).get("Authorization")))
-        uid = msgspec.json.decode(request.body)["request"]["uid"]
-        review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
-        return WebhookResponse(body=msgspec.json.encode({**review, "response": {"uid": uid, "allowed": True}}))
-
-    configuration = {**WEBHOOKS, "kubeConfigFile": "/k"}
-    found = read(plugin("MutatingAdmissionWebhook", configuration), files={"/k": KUBECONFIG})
-    server = ApiServer(random=Random(7), webhooks=call, admission_configuration=found)
-    service = {"service": {"namespace": "n", "name": "s"}}
-    configs = ({"url": "https://a.example.com:8443/x"}, {"url": "https://b.example.com/x"}, service)
-    for kind, chosen in (("mutating", configs), ("validating", configs[:1])):
-        hooks = [
-            {
-                "name": f"h{index}.example.com",
-                "clientConfig": config,
-                "rules": [RULE],
-                "sideEffects": "None",
-                "admissionReviewVersions": ["v1"],
-            }
-            for index, config in enumerate(chosen)
-        ]
-        body = msgspec.json.encode({"metadata": {"name": kind}, "webhooks": hooks})
-        assert (await server.handle("POST", f"{ADMISSION}/{kind}webhookconfigurations", (), {}, body)).status == 201
-    answer = await server.handle("POST", CONFIGMAPS, (), {}, b'{"metadata":{"name":"a"}}')
-    assert answer.status == 201
-    assert seen == [
-        ("https://a.example.com:8443/x", "Bearer special"),
-        ("https://b.example.com/x", "Bearer standard"),
-        ("https://s.n.svc:443/", "Bearer all"),
-        ("https://a.example.com:8443/x", None),
-    ]

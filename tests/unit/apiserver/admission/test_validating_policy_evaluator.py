@@ -39,3 +39,11 @@ def test_an_expression_that_fails_denies_the_write(ask: Asker) -> None:
     code, status = ask("POST", CONFIGMAPS, BODY)
     why = "expression 'object.data.absent == '1'' resulted in error: no such key: absent"
     assert (code, status["message"].endswith(f"denied request: {why}")) == (422, True)
+
+
+def test_a_message_does_not_see_the_authorizer(ask: Asker) -> None:
+    """As in a cluster, a messageExpression with a variable that needs the authorizer fails: the message is used."""
+    variables = [{"name": "v", "expression": "string(authorizer.group('').resource('pods').check('get').allowed())"}]
+    validations = [{"expression": "false", "message": "plain", "messageExpression": "'v is ' + variables.v"}]
+    bind_validating(ask, variables=variables, validations=validations)
+    assert ask("POST", CONFIGMAPS, BODY)[1]["message"].endswith("denied request: plain")

@@ -63,3 +63,31 @@ def client_pair() -> KeyPair:
     """Return a client certificate."""
     issued = CLUSTER.client("front-proxy-client")
     return KeyPair(issued.certificate, issued.key)
+
+
+HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+CHUNKS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+
+
+class Conversation:
+    """A script that answers each request of a connection with the next response, and counts the connections."""
+
+    def __init__(self, *answers: bytes, requests_each: int = 1000) -> None:
+        self._answers, self._requests_each = list(answers), requests_each
+        self.connections = 0
+        self.heads: list[str] = []
+        self.ends_after = 1000  # requests
+
+    async def __call__(self, head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection until the client closes it."""
+        self.connections += 1
+        for _ in range(self._requests_each):
+            self.heads.append(head)
+            if len(self.heads) >= self.ends_after:
+                return
+            writer.write(self._answers.pop(0) if self._answers else HELLO)
+            await writer.drain()
+            try:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            except (asyncio.IncompleteReadError, ConnectionError):
+                return

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64encode
+from random import Random
 
 import pytest
 
 from pyctrl.apiserver import ApiServer, Response
+from tests.unit.apiserver.aggregator._https import CLUSTER, Conversation, serving
 from tests.unit.apiserver.aggregator._remote import (
     AGGREGATED,
     API_SERVICES,
     GROUP,
+    HOST,
     NAME,
     PATH,
     SERVICES,
@@ -231,3 +235,45 @@ async def test_a_broken_response_is_passed_on() -> None:
         found = await server.handle("GET", f"{PATH}/flavors", (), {}, b"")
         assert (found.status, list(found.headers), found.body) == (418, [("X-A", "1"), ("X-A", "2")], b"{")
         assert found.is_verbatim
+
+
+async def test_the_legacy_group_can_be_remote() -> None:
+    """With a service in APIService `v1.`, all of /api is proxied; other groups stay as they are."""
+    documents = {"/api": {"kind": "APIVersions"}, "/api/v1": {"kind": "APIResourceList"}, "/api/v1/pods": {"a": 1}}
+    remote = Remote(documents)
+    server = ApiServer(random=Random(7))
+    server.service_transports[HOST] = remote
+    create(server, SERVICES, service())
+    _, before = await get(server, "/apis")
+    own = {"Authorization": f"Bearer {server.loopback_token}"}
+    code, local = await get(server, f"{API_SERVICES}/v1.")
+    assert (code, "service" in local["spec"]) == (200, False)
+    local["spec"] |= {"service": {"namespace": "default", "name": "flavors"}, "insecureSkipTLSVerify": True}
+    async with server.running():
+        made = await server.handle("PUT", f"{API_SERVICES}/v1.", (), own, json.dumps(local).encode())
+        assert made.status == 200, made.body
+        while (await condition(server, "v1.")).get("reason") != "Passed":
+            await server.storage.reaches(server.storage.version + 1, seconds=3600)
+        assert "/api/v1" in remote.paths()
+        for path in ("/api", "/api/v1", "/api/v1/pods"):
+            assert await get(server, path) == (200, remote.documents[path])
+        assert await get(server, "/apis") == (200, before)
+        assert (await get(server, "/apis/apps/v1/deployments"))[0] == 200
+
+
+@pytest.mark.real_time
+async def test_proxied_requests_share_connections() -> None:
+    """While the server runs, requests one after the other need no further connection to the service."""
+    script = Conversation()
+    async with serving(script) as port:
+        server = ApiServer(random=Random(7))
+        create(server, SERVICES, service(externalName="localhost"))
+        reference = {"namespace": "default", "name": "flavors", "port": port}
+        create(server, API_SERVICES, api_service(service=reference, caBundle=b64encode(CLUSTER.pem).decode()))
+        async with server.running():
+            await until_available(server)
+            assert (await get(server, f"{PATH}/flavors"))[0] == 200
+            before = script.connections
+            for _ in range(3):
+                assert (await get(server, f"{PATH}/flavors"))[0] == 200
+    assert script.connections == before

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from typing import Any
 
 import pytest
 
 from pyctrl._pipes import PipeConnection
-from pyctrl.apiserver import ServiceUnreachable, Upgrade
+from pyctrl.apiserver import ServiceReference, ServiceUnreachable, Upgrade
 from pyctrl.apiserver._aggregator.https_transport import HttpsTransport
 from tests.unit.apiserver.aggregator._https import (
+    CHUNKS,
     CLUSTER,
+    HELLO,
     NAME,
+    Conversation,
     answering,
     client_pair,
     proxied,
@@ -182,3 +186,110 @@ async def test_without_a_bundle_the_authorities_of_the_system_are_trusted() -> N
         await HttpsTransport(lambda: None)(proxied(port))
     assert certificates in ([None], [{}])
     assert ssl.HAS_TLSv1_3
+
+
+async def test_requests_share_a_connection() -> None:
+    """A connection is kept after a whole response, by length or in chunks, and does not ask the server to close it."""
+    keeping, script = HttpsTransport(lambda: PAIR), Conversation(HELLO, CHUNKS)
+    async with serving(script) as port:
+        with keeping.keeping_connections():
+            found = [(await keeping(proxied(port))).body for _ in range(3)]
+    assert (found, script.connections) == ([b"ok"] * 3, 1)
+    assert not any("Connection: close" in head for head in script.heads)
+
+
+async def test_connections_are_for_one_request_at_a_time() -> None:
+    """Requests at the same time have a connection each."""
+    keeping, script = HttpsTransport(lambda: PAIR), Conversation()
+    async with serving(script) as port:
+        with keeping.keeping_connections():
+            await asyncio.gather(*(keeping(proxied(port)) for _ in range(3)))
+            await asyncio.gather(*(keeping(proxied(port)) for _ in range(3)))
+    assert (script.connections, len(script.heads)) == (3, 6)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"skips_tls_verify": True},
+        {"ca": CLUSTER.pem + b"\n"},
+        {"service": ServiceReference("other", "flavors", 443)},
+    ],
+)
+async def test_connections_are_shared_with_the_same_trust_only(changes: dict[str, Any]) -> None:
+    """A request with another authority, name or check of the certificate has a connection of its own."""
+    keeping, script = HttpsTransport(lambda: PAIR), Conversation()
+    async with serving(script, tls=CLUSTER.server_context(NAME, "flavors.other.svc")) as port:
+        with keeping.keeping_connections():
+            await keeping(proxied(port))
+            await keeping(proxied(port, **changes))
+    assert script.connections == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        OK,
+        b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        HELLO + b"more",
+    ],
+)
+async def test_a_connection_that_cannot_continue_is_closed(answer: bytes) -> None:
+    """The header Connection, HTTP/1.0 and bytes after the response end a connection."""
+    keeping, script = HttpsTransport(lambda: PAIR), Conversation(answer)
+    async with serving(script) as port:
+        with keeping.keeping_connections():
+            assert [(await keeping(proxied(port))).body for _ in range(2)] == [b"ok", b"ok"]
+    assert script.connections == 2
+
+
+async def test_a_request_is_sent_again_if_its_connection_was_closed() -> None:
+    """A server may close an idle connection at any time; a GET does not notice it."""
+    keeping, script = HttpsTransport(lambda: PAIR), Conversation(requests_each=1)
+    async with serving(script) as port:
+        with keeping.keeping_connections():
+            for _ in range(4):
+                assert (await keeping(proxied(port))).body == b"ok"
+    assert script.connections == 4
+
+
+async def test_a_write_is_not_sent_twice() -> None:
+    """A POST on a connection that ends without a response fails, because it may have been executed."""
+    keeping, script = HttpsTransport(lambda: PAIR), Conversation(HELLO, b"")
+    async with serving(script) as port:
+        with keeping.keeping_connections():
+            await keeping(proxied(port))
+            script.ends_after = 2
+            with pytest.raises(ServiceUnreachable, match="EOF"):
+                await keeping(proxied(port, method="POST", body=b"{}"))
+    assert len([head for head in script.heads if head.startswith("POST")]) == 1
+
+
+async def test_a_stream_that_is_closed_early_takes_its_connection_with_it() -> None:
+    """The rest of the stream does not reach the next request; a stream that has ended leaves its connection."""
+    endless = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"
+    keeping, script = HttpsTransport(lambda: PAIR), Conversation(CHUNKS, endless)
+    async with serving(script) as port:
+        with keeping.keeping_connections():
+            for is_whole in (True, False):
+                found = await keeping(proxied(port, is_streaming=True))
+                assert not isinstance(found.body, (bytes, Upgrade))
+                assert await anext(found.body) == b"ok"
+                if is_whole:
+                    assert [part async for part in found.body] == []
+                await found.body.aclose()
+            assert script.connections == 1
+            await keeping(proxied(port))
+    assert script.connections == 2
+
+
+async def test_connections_end_with_the_block_that_keeps_them() -> None:
+    """After the last block the idle connections are closed, and further requests have one each."""
+    keeping, script = HttpsTransport(lambda: PAIR), Conversation()
+    async with serving(script) as port:
+        with keeping.keeping_connections(), keeping.keeping_connections():
+            await keeping(proxied(port))
+        for _ in range(2):
+            await keeping(proxied(port))
+    assert script.connections == 3
+    assert ["Connection: close" in head for head in script.heads] == [False, True, True]
