@@ -91,7 +91,8 @@ def _add_package(found: dict[str, Any], package: str, source: str, shared: set[s
             if not each.name or not key or key == "-":
                 continue
             place, bare = f"{package}.{struct}.{key}", each.type.lstrip("*")
-            is_scalar = bare in SCALARS or bare in aliases or bare.partition(".")[2] in shared
+            is_named = bare in aliases or bare.partition(".")[2] in shared or bare.startswith("types.")
+            is_scalar = bare in SCALARS or is_named
             if (each.type.startswith("*") and (is_scalar or bare.endswith("Time"))) or "omitzero" in options:
                 found["pointers"].append(place)
             is_value = each.type in ("resource.Quantity", "intstr.IntOrString")  # structs, which omitempty never omits

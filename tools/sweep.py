@@ -30,7 +30,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from pyctrl.apiserver import ApiServer
 from pyctrl.apiserver._registry.resource_registry import builtin_components
 from tests.conformance._sweep import JSON, MERGES, Case, Request, Response, Send, Sweep, Target, parts, targets
-from tests.conformance._sweep_samples import bases_of, cases_of, choose_sample, sender_of, targets_of, write_sample
+from tests.conformance._sweep_samples import (
+    bases_of,
+    cases_of,
+    choose_sample,
+    embedded_sender,
+    targets_of,
+    write_sample,
+)
 from tools._server_pair import Login, kube_apiserver
 from tools._sweep_mutations import NEVER_CHANGED, mutations
 from tools._sweep_report import Report
@@ -156,7 +163,7 @@ async def record(arguments: argparse.Namespace, real: Login) -> None:
 async def compare(recorded: JSON, arguments: argparse.Namespace) -> Report:
     """Send the recorded requests to the embedded server and compare the answers."""
     cases, wanted = cases_of(recorded, arguments.kinds)
-    sweep = Sweep(sender_of(ApiServer(random=Random(1))))
+    sweep = Sweep(embedded_sender())
     await set_up(sweep, bases_of(recorded, targets_of(cases)))
     report = Report(yaml.safe_load((OBJECTS / KNOWN).read_text()))
     for case, expected, got in zip(cases, wanted, await sweep.answers(cases), strict=True):

@@ -7,20 +7,23 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
-from pyctrl.apiserver import ApiServer
+from pyctrl.apiserver import ApiServer, User
 from tests.conformance._sweep import JSON, Case, Mutation, Request, Response, Send, Target, comparable, parts, targets
 
 SAMPLES = Path(__file__).parent / "sweeps"
 _MOST_KEPT = 10  # of one base object
+_TOKEN, _USER = "admin-token", User(name="admin", uid="admin", groups=("system:masters", "system:authenticated"))
 _LONGEST_KEPT = 700  # characters of a row
 
 
-def sender_of(server: ApiServer) -> Send:
-    """Return a function that sends requests to an embedded server."""
+def embedded_sender() -> Send:
+    """Return a function that sends requests to a new embedded server, as the user of the recordings."""
+    server = ApiServer(random=Random(1), tokens={_TOKEN: _USER})
 
     async def send(request: Request) -> Response:
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": "application/json", "Authorization": f"Bearer {_TOKEN}"}
         data = b""
         if request.body is not None:
             headers["Content-Type"] = request.media_type

@@ -25,10 +25,6 @@ USERS = {
 DIFFERENT: dict[str, set[str]] = {
     # recorded while the deployment controller wrote its status between two steps; here it does so before
     "scale": {"s3", "s5", "s8", "s9", "s10", "s11", "s12"},
-    # an empty capacity is decoded like a missing one, which the error prints as null
-    "own-volumes": {"s41"},
-    # kube-apiserver prints the patch without the applied directives; here it is printed as sent
-    "own-retain-keys": {"with-replace-strict"},
 }
 
 

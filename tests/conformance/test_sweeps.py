@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from random import Random
 
 import pytest
 
-from pyctrl.apiserver import ApiServer
 from tests.conformance._sweep import Sweep
-from tests.conformance._sweep_samples import bases_of, cases_of, read_sample, sampled_kinds, sender_of, targets_of
+from tests.conformance._sweep_samples import bases_of, cases_of, embedded_sender, read_sample, sampled_kinds, targets_of
 
 
 @pytest.mark.parametrize("kind", sampled_kinds())
@@ -17,7 +15,7 @@ async def test_answers_match_the_sample(kind: str) -> None:
     """Each object of the sample, with one field changed, has the recorded answer."""
     recorded = read_sample(kind)
     cases, wanted = cases_of(recorded)
-    sweep = Sweep(sender_of(ApiServer(random=Random(1))))
+    sweep = Sweep(embedded_sender())
     await sweep.set_up(bases_of(recorded, targets_of(cases)))
     different = [
         f"{case.target.name} {case.verb} {case.mutation}\n  want {json.dumps(expected)}\n  got  {json.dumps(got)}"

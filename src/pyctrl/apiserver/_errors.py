@@ -42,6 +42,7 @@ __all__ = [
     "invalid_value",
     "media_type_without_handler",
     "method_not_allowed",
+    "method_not_supported",
     "not_acceptable",
     "not_acceptable_for_list",
     "not_acceptable_representation",
@@ -311,6 +312,8 @@ def bad_request(message: str) -> StatusError:
 class UndecodableBody(StatusError):
     """400: a body that does not decode as its kind. `why` is the reason, which patches report with 422."""
 
+    wrapped: tuple[tuple[str | int, ...], int] | None = None  # where a number has too many bits, and what is left of it
+
     def __init__(self, kind: str, version: str, why: str, *, of: str = "", converted: str = "") -> None:
         message = f'{kind} in version "{version}" cannot be handled as a {of or kind}: {why}'
         super().__init__(400, failure_status(400, "BadRequest", message))
@@ -335,15 +338,21 @@ def method_not_allowed() -> StatusError:
     return status_error(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 
+def method_not_supported(resource: str, verb: str, group: str = "") -> StatusError:
+    """405: the resource does not have the verb."""
+    message = f"{verb} is not supported on resources of kind {quoted(qualified_resource(resource, group))}"
+    return status_error(405, "MethodNotAllowed", message, _details(group=group, kind=resource))
+
+
 def not_acceptable(available: Sequence[str] = MEDIA_TYPES) -> StatusError:
     """406: the server supports no media type that the client accepts."""
     message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
     return status_error(406, "NotAcceptable", message, {})
 
 
-def not_acceptable_representation() -> StatusError:
-    """406: the media type is known, its parameters are not."""
-    message = f"only the following media types are accepted: {', '.join(MEDIA_TYPES)}"
+def not_acceptable_representation(available: Sequence[str] = MEDIA_TYPES) -> StatusError:
+    """406: the media type is known, its parameters are not, or not for this request."""
+    message = f"only the following media types are accepted: {', '.join(available)}"
     return status_error(406, "NotAcceptable", message)
 
 
@@ -376,12 +385,10 @@ def resource_expired(message: str) -> StatusError:
     return status_error(410, "Expired", message)
 
 
-def too_large_resource_version(wanted: int, current: int) -> StatusError:
-    """504: the requested resource version lies in the future."""
-    details = {
-        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
-        "retryAfterSeconds": 1,
-    }
+def too_large_resource_version(wanted: int, current: int, *, is_cached: bool = True) -> StatusError:
+    """504: the requested resource version lies in the future. A cache, which events do not have, may reach it soon."""
+    causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
+    details = {"causes": causes, **({"retryAfterSeconds": 1} if is_cached else {})}
     return status_error(504, "Timeout", f"Timeout: Too large resource version: {wanted}, current: {current}", details)
 
 

@@ -15,9 +15,13 @@ from pyctrl.apiserver._endpoints.patch import PatchHandler
 from pyctrl.apiserver._endpoints.update import UpdateHandler
 from pyctrl.apiserver._endpoints.watch import WatchHandler
 from pyctrl.apiserver._errors import (
+    STREAM_MEDIA_TYPES,
+    YAML,
     Response,
     bad_request,
     method_not_allowed,
+    method_not_supported,
+    not_acceptable_representation,
     not_found,
     resource_not_served,
     too_large_resource_version,
@@ -29,7 +33,7 @@ from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._request.route_errors import check_route
-from pyctrl.apiserver._resources.resource_type import ResourceType
+from pyctrl.apiserver._resources.resource_type import ResourceType, is_event
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._extension.storage_handler import StorageHandler
@@ -98,8 +102,8 @@ class Router:
         verb, handler = self._find_handler(request)
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
-        if target.name and resource.namespaced and not target.namespace:
-            raise resource_not_served()
+        if resource.namespaced and not target.namespace and (target.name or verb in ("create", "deletecollection")):
+            raise resource_not_served() if target.name else method_not_allowed()
         return handler
 
     def _routes(self) -> dict[tuple[str, str], tuple[str, Handler]]:
@@ -107,7 +111,7 @@ class Router:
         return {
             ("POST", "collection"): ("create", self._creates.create),
             ("GET", "collection"): ("list", self._list_or_watch),
-            ("DELETE", "collection"): ("deletecollection", self._deletes.delete_collection),
+            ("DELETE", "collection"): ("deletecollection", self._delete_collection),
             ("GET", "object"): ("get", self._get),
             ("PUT", "object"): ("update", self._updates.update),
             ("PATCH", "object"): ("patch", self._patches.patch),
@@ -153,9 +157,17 @@ class Router:
 
     def _list_or_watch(self, request: ResourceRequest) -> Response:
         if request.target.watch or request.query.flag("watch"):
+            if "watch" not in request.resource.verbs:
+                raise method_not_supported(request.target.resource, "watch", request.target.group)
+            if request.form.media == YAML:
+                raise not_acceptable_representation(STREAM_MEDIA_TYPES)
             return self._watches.watch(request)
         self._check_version(request)
         return self._lists.list(request)
+
+    async def _delete_collection(self, request: ResourceRequest) -> Response:
+        self._check_version(request)
+        return await self._deletes.delete_collection(request)
 
     def _get(self, request: ResourceRequest) -> Response:
         if request.target.watch:
@@ -167,4 +179,5 @@ class Router:
         """Refuse a resource version that the storage has not reached; `handle` has waited for it."""
         version = requested_version(request.query.get("resourceVersion"))
         if version > self._storage.version:
-            raise too_large_resource_version(version, self._storage.version)
+            is_cached = not is_event(request.resource)
+            raise too_large_resource_version(version, self._storage.version, is_cached=is_cached)

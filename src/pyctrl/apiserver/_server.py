@@ -42,6 +42,7 @@ from pyctrl.apiserver._errors import (
     StatusError,
     bad_request,
     internal_error,
+    not_acceptable_representation,
     resource_not_served,
     unknown_error,
 )
@@ -420,6 +421,8 @@ class ApiServer:
             return NOT_FOUND
         request = _resource_request(context, target, resource, user)
         handler, context.is_routed = self._router.handler(request), True
+        if resource.deprecation:
+            context.warnings.append(resource.deprecation)
         if resource.converts:
             response = await self._call_converted(handler, request)
         else:
@@ -473,8 +476,8 @@ def _resource_request(
     form = negotiate_media_type(accept, may_stream=is_collection)
     if form.shape is Representation.TABLE:
         form = with_table_options(form, context.query.get("includeObject"))
-    if resource.deprecation:
-        context.warnings.append(resource.deprecation)
+        if target.subresource == "status" and not resource.has_status_table:
+            raise not_acceptable_representation()
     return ResourceRequest(
         method=context.method,
         path=context.path,

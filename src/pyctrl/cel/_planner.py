@@ -323,7 +323,9 @@ def _has(value: Any, key: str) -> bool:
         return key in value
     if isinstance(value, Optional):
         return value is not NONE and _has(value.value, key)
-    raise EvaluationFailed(NO_OVERLOAD)
+    if isinstance(value, list):
+        raise EvaluationFailed("unsupported index type 'string' in list")
+    return False
 
 
 def _find(value: Any, key: str) -> Optional:

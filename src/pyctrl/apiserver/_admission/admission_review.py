@@ -127,7 +127,7 @@ def options_of(attributes: Attributes) -> dict[str, Any]:
     if isinstance(options, DeleteOptions):
         preconditions = {"uid": options.uid, "resourceVersion": options.resource_version}
         given["gracePeriodSeconds"] = options.grace_period_seconds
-        given["preconditions"] = {name: value for name, value in preconditions.items() if value} or None
+        given["preconditions"] = {name: value for name, value in preconditions.items() if value is not None} or None
         given["orphanDependents"] = options.orphan_dependents
         given["propagationPolicy"] = options.propagation if options.orphan_dependents is None else None
     given["dryRun"] = ["All"] if options.dry_run else None

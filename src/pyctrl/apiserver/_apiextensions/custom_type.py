@@ -64,6 +64,7 @@ class CustomResourceType:
 
     has_generation: bool = True
     is_custom: bool = True
+    is_terminating: bool = False
     deletion: DeletionStrategy | None = None
     garbage_collection: GarbageCollectionPolicy = GarbageCollectionPolicy.DELETE_DEPENDENTS
     delete_warning: str = ""
@@ -73,6 +74,8 @@ class CustomResourceType:
     returns_deleted_object: bool = False
     rest: Mapping[str, RESTFactory] = MappingProxyType({})  # their subresources are the same for all definitions
     rest_storage: ResourceStorage | None = None
+    repeats_columns: bool = False
+    has_status_table: bool = True
     row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None = None
     row_conditions: Callable[[dict[str, JSON]], list[JSON]] | None = None
     connected: tuple[ConnectedSubresource, ...] = ()  # subresources that no definition can declare
@@ -183,6 +186,11 @@ class CustomResourceType:
         """Return whether the definition has this version, served or not."""
         return api_version in self.versions
 
+    def schema_of(self, api_version: str) -> SchemaNode | None:
+        """Return the schema of another version, unless a webhook converts objects into it."""
+        found = None if self.converts else self.versions.get(api_version)
+        return None if found is None else found.schema
+
     def blank(self) -> dict[str, JSON]:
         """Return an empty object: a custom resource has no built-in fields."""
         return {}
@@ -224,7 +232,7 @@ class CustomResourceType:
         except DecodeFailed as failed:
             raise errors.UndecodableBody(self.kind, self.version, str(failed)) from failed
         if unknown or duplicates:
-            report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
+            report_unknown(self.kind, self.version, unknown, [*duplicates], field_validation, warnings)
         if dropped_by_apply is not None:
             dropped_by_apply.extend(unknown)
         if fields is None:

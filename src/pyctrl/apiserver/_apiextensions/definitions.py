@@ -24,6 +24,7 @@ __all__ = [
     "condition",
     "default_definition",
     "definition_warnings",
+    "deletion_in_progress",
     "is_established",
     "mark_terminating",
     "prepare_definition",
@@ -91,7 +92,7 @@ def validate_definition(new: dict[str, JSON], old: dict[str, JSON] | None) -> It
     spec, metadata = new["spec"], new["metadata"]
     name = f"{spec['names'].get('plural')}.{spec.get('group')}"
     for field in ("generateName", "name") if old is None else ():
-        if (field == "name" or metadata.get(field)) and metadata.get(field) != name:
+        if metadata.get(field) and metadata.get(field) != name:
             yield invalid_value(f"metadata.{field}", metadata.get(field), 'must be spec.names.plural+"."+spec.group')
     yield from _spec(spec, _schemas(old))
     yield from _stored_versions(new["status"].get("storedVersions"), spec["versions"] or [])
@@ -347,13 +348,13 @@ def _stored_versions(stored: list[str] | None, versions: list[dict[str, JSON]]) 
     if not stored:
         yield invalid_value(where, stored, "must have at least one stored version")
         return
-    known = {each["name"] for each in versions}
-    for index, name in enumerate(stored):
-        if name not in known:
-            yield invalid_value(f"{where}[{index}]", name, _MISSING.format(name))
-    storage = [each["name"] for each in versions if each.get("storage")]
-    if storage and storage[-1] not in stored:
-        yield invalid_value(where, stored, f"must have the storage version {storage[-1]}")
+    missing = {name: index for index, name in enumerate(stored)}
+    for each in versions:
+        is_stored = missing.pop(each["name"], None) is not None
+        if each.get("storage") and not is_stored:
+            yield invalid_value(where, stored, f"must have the storage version {each['name']}")
+    for name, index in missing.items():
+        yield invalid_value(f"{where}[{index}]", name, _MISSING.format(name))
 
 
 def _immutable(spec: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:
@@ -413,6 +414,17 @@ def mark_terminating(definition: dict[str, JSON]) -> None:
         finalizers.append(CLEANUP_FINALIZER)
     message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
     _set_condition(definition["status"], "Terminating", "True", "InstanceDeletionPending", message)
+
+
+def deletion_in_progress(definition: dict[str, JSON]) -> dict[str, JSON] | None:
+    """Return a deleted definition whose objects are being deleted; None if its condition says so already."""
+    found = condition(definition, "Terminating") or {}
+    if found.get("reason") == "InstanceDeletionInProgress":
+        return None
+    changed: dict[str, JSON] = copied(definition)
+    message = "CustomResource deletion is in progress"
+    _set_condition(changed["status"], "Terminating", "True", "InstanceDeletionInProgress", message)
+    return changed
 
 
 def _set_condition(status: dict[str, JSON], kind: str, value: str, reason: str, message: str) -> None:

@@ -10,7 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyctrl.apiserver._apiextensions.custom_type import served_types
-from pyctrl.apiserver._apiextensions.definitions import CLEANUP_FINALIZER, is_established, updated_status
+from pyctrl.apiserver._apiextensions.definitions import (
+    CLEANUP_FINALIZER,
+    deletion_in_progress,
+    is_established,
+    updated_status,
+)
 from pyctrl.apiserver._apiextensions.naming import GroupNames
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.graceful_deletion import before_delete
@@ -99,6 +104,12 @@ class EstablishingController:
         registry = self._backend.registry
         registry.replace(definition["metadata"]["name"], served_types(definition, registry.components))
 
+    def _put_deleting(self, definition: dict[str, Any]) -> None:
+        """Write that the objects of a definition are being deleted."""
+        in_progress = deletion_in_progress(definition)
+        if in_progress is not None:
+            self._put(in_progress)
+
     def _put(self, definition: dict[str, Any]) -> None:
         resource = self._backend.registry.require(*DEFINITIONS)
         self._backend.put(definition, resource)
@@ -110,6 +121,8 @@ class EstablishingController:
             return
         types = self._backend.registry.installed(stored.name)
         if types:
+            for type_ in types:
+                type_.is_terminating = True
             objects = self._backend.collection(types[0])
             for each in objects.current(""):
                 obj = each.decode()
@@ -118,6 +131,8 @@ class EstablishingController:
                     objects.remove(each)
                 elif "deletionTimestamp" not in each.decode()["metadata"]:
                     objects.put(obj, None)
+            if len(objects):
+                self._put_deleting(stored.decode())
         self._terminating.add(stored.name)
 
     def _remove_finalizer(self, stored: StoredObject) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pyctrl._go.regexp_syntax import pattern_error
 from pyctrl._validation.formats import is_known_format
@@ -19,6 +19,8 @@ __all__ = ["unknown_formats", "validate_schema"]
 Schema: TypeAlias = Mapping[str, JSON]
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
+_UNSUPPORTED_POINTERS = ("additionalItems", "dependencies", "$ref")  # an empty value counts as set
+_TYPE_META = ("metadata", "kind", "apiVersion")
 _EMPTY_AT = {
     "root": "must not be empty at the root",
     "item": "must not be empty for specified array items",
@@ -39,7 +41,12 @@ _NESTED = {  # fields that are forbidden inside allOf, anyOf, oneOf and not -> e
     "x-kubernetes-map-type": "must be undefined to be structural",
     "x-kubernetes-validations": "must be empty to be structural",
 }
-_POINTERS = ("default", "additionalProperties")  # an empty value counts as set
+_POINTERS = (
+    "default",
+    "additionalProperties",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+)  # an empty value counts as set
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 
 
@@ -51,16 +58,20 @@ def validate_schema(schema: Schema, path: str, *, limits_expressions: bool = Tru
         path: Its path in the definition.
         limits_expressions: An expensive expression is an error; only the sum of all costs has a limit otherwise.
     """
-    causes = list(_openapi(schema, path, is_root=True))
-    if schema.get("nullable"):
-        causes.insert(0, field_forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
-    if _has_unsupported(schema):
-        return causes
-    structural = sorted(set(_structure(schema, "root", path)), key=lambda cause: f"{cause.field}: {cause.message}")
-    if structural:
-        return [*causes, *structural]
-    causes += _rule_errors(schema, path, causes, limits_expressions=limits_expressions)
-    return causes or list(_defaults(schema, path, "root"))
+    causes = (
+        [field_forbidden(f"{path}.nullable", "nullable cannot be true at the root")] if schema.get("nullable") else []
+    )
+    unsupported = _unsupported(schema)
+    if not unsupported:
+        structural = sorted(set(_structure(schema, "root", path)), key=lambda cause: f"{cause.field}: {cause.message}")
+        causes += structural or _defaults(schema, path, "root")
+    is_sound = not causes and not unsupported
+    causes += _openapi(schema, path, _Place(is_root=True))
+    if is_sound:
+        causes += _rule_errors(schema, path, causes, limits_expressions=limits_expressions)
+    elif not causes:
+        causes.append(invalid_value(path, "", f"OpenAPIV3Schema {unsupported}"))
+    return causes
 
 
 def _rule_errors(schema: Schema, path: str, causes: list[FieldError], *, limits_expressions: bool) -> list[FieldError]:
@@ -92,84 +103,127 @@ def _children(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
             yield each, f"{path}.{key}[{index}]"
 
 
-def _has_unsupported(schema: Schema) -> bool:
-    return any(schema.get(key) for key in _UNSUPPORTED) or any(
-        _has_unsupported(each) for each, _ in _children(schema, "")
-    )
+def _unsupported(schema: Schema) -> str:
+    """Return why a schema cannot be structural at all, or ""."""
+    if isinstance(schema.get("items"), list):
+        return "'items' must be a schema, but is an array"
+    for key in ("id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"):
+        if schema.get(key) or (key == "additionalItems" and schema.get(key) is not None):
+            return f"'{key.removeprefix('$') if key == '$schema' else key}' is not supported"
+    return next((why for each, _ in _children(schema, "") if (why := _unsupported(each))), "")
 
 
 # -- OpenAPI fields that definitions cannot use ----------------------------------------------------------------
 
 
-def _openapi(schema: Schema, path: str, *, is_root: bool = False) -> Iterator[FieldError]:
+class _Place(NamedTuple):
+    """Where a schema is, as far as its errors depend on that."""
+
+    is_root: bool = False
+    is_in_metadata: bool = False
+    no_defaults: str = ""  # why defaults are refused
+
+    def below(self, schema: Schema, key: str) -> _Place:
+        """Return the place of a property of a schema here."""
+        if key not in _TYPE_META or not (self.is_root or schema.get("x-kubernetes-embedded-resource")):
+            return self._replace(is_root=False)
+        return _Place(is_in_metadata=True, no_defaults=f"in top-level {key}" if self.is_root else self.no_defaults)
+
+    @property
+    def values(self) -> _Place:
+        """The place of the values of a map here."""
+        why = "inside additionalProperties applying to object metadata"
+        return self._replace(is_root=False, no_defaults=why if self.is_in_metadata else self.no_defaults)
+
+
+def _openapi(schema: Schema, path: str, place: _Place) -> Iterator[FieldError]:
+    yield from _standard(schema, path, place)
     if schema.get("uniqueItems"):
         why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
         yield field_forbidden(f"{path}.uniqueItems", why)
-    if schema.get("properties") and schema.get("additionalProperties") not in (None, True):
+    additional = schema.get("additionalProperties")
+    if schema.get("properties") and additional not in (None, True):
         why = "additionalProperties and properties are mutual exclusive"
         yield field_forbidden(f"{path}.additionalProperties", why)
-    for each, where in _children(schema, path):
-        yield from _openapi(each, where)
+    if isinstance(additional, Mapping):
+        yield from _openapi(additional, f"{path}.additionalProperties", place.values)
+    for key, each in (schema.get("properties") or {}).items():
+        yield from _openapi(each, f"{path}.properties[{key}]", place.below(schema, key))
+    others = {key: schema[key] for key in ("not", "allOf", "oneOf", "anyOf", "items") if key in schema}
+    for each, where in _children(others, path):
+        yield from _openapi(each, where, place._replace(is_root=False))
     yield from _extensions(schema, path)
     if schema.get("x-kubernetes-validations"):
         from pyctrl.apiserver._apiextensions.cel_rules import rule_field_errors  # lazy: few definitions have rules
 
         yield from rule_field_errors(schema, path)
-    if why := pattern_error(schema.get("pattern") or ""):
-        yield invalid_value(
-            f"{path}.pattern", schema["pattern"], f"must be a valid regular expression, but isn't: {why}"
-        )
-    for key in _UNSUPPORTED:
-        if schema.get(key):
-            yield field_forbidden(f"{path}.{key}", f"{key} is not supported")
+
+
+def _standard(schema: Schema, path: str, place: _Place) -> Iterator[FieldError]:
+    """Check fields of OpenAPI that a schema may not have, or not everywhere."""
     kind = schema.get("type")
     if kind and kind not in TYPES:
         yield not_supported(f"{path}.type", kind, TYPES)
+    if schema.get("default") is not None and place.no_defaults:
+        yield field_forbidden(f"{path}.default", f"must not be set {place.no_defaults}")
+    for key in _UNSUPPORTED:
+        if schema.get(key) or (key in _UNSUPPORTED_POINTERS and schema.get(key) is not None):
+            yield field_forbidden(f"{path}.{key}", f"{key} is not supported")
     if kind == "null":
         why = "type cannot be set to null, use nullable as an alternative"
         yield field_forbidden(f"{path}.type", why)
-    if isinstance(schema.get("items"), list):
+    if schema.get("items") and isinstance(schema["items"], list):
         yield field_forbidden(f"{path}.items", "items must be a schema object and not an array")
+    if place.is_in_metadata and schema.get("x-kubernetes-embedded-resource"):
+        yield field_forbidden(f"{path}.x-kubernetes-embedded-resource", "must not be used inside of resource meta")
 
 
 def _extensions(schema: Schema, path: str) -> Iterator[FieldError]:
     if schema.get("x-kubernetes-preserve-unknown-fields") is False:
         yield invalid_value(f"{path}.x-kubernetes-preserve-unknown-fields", False, "must be true or undefined")
-    yield from _typed_extension(schema, path, "x-kubernetes-map-type", "object", ("atomic", "granular"))
-    yield from _typed_extension(schema, path, "x-kubernetes-list-type", "array", ("atomic", "set", "map"))
     list_type, keys = schema.get("x-kubernetes-list-type"), schema.get("x-kubernetes-list-map-keys")
+    yield from _extended_type(schema, path, "x-kubernetes-map-type", "object")
+    yield from _one_of(schema, path, "x-kubernetes-map-type", ("atomic", "granular"))
+    yield from _extended_type(schema, path, "x-kubernetes-list-type", "array")
+    if list_type == "set" and schema.get("type") == "array":
+        yield from _set_items(schema, path)
+    yield from _one_of(schema, path, "x-kubernetes-list-type", ("atomic", "set", "map"))
     if keys and list_type != "map":
         why = "must be map if x-kubernetes-list-map-keys is non-empty"
         where = f"{path}.x-kubernetes-list-type"
-        yield invalid_value(where, list_type, why) if list_type else required(where, why)
-    if list_type == "set" and schema.get("type") == "array":
-        yield from _set_items(schema, path)
-    elif list_type == "map":
+        yield required(where, why) if list_type is None else invalid_value(where, list_type, why)
+    if list_type == "map":
         yield from _map_items(schema, path)
+    items = schema.get("items")
+    if list_type in ("set", "map") and isinstance(items, Mapping):
+        if items.get("nullable"):
+            why = f"cannot be nullable when x-kubernetes-list-type is {list_type}"
+            yield field_forbidden(f"{path}.items.nullable", why)
+        for key in (keys or ()) if list_type == "map" else ():
+            yield from _map_key(items, key, path)
 
 
-def _typed_extension(schema: Schema, path: str, key: str, kind: str, allowed: tuple[str, ...]) -> Iterator[FieldError]:
-    if key not in schema:
-        return
-    if schema.get("type") != kind:
+def _extended_type(schema: Schema, path: str, key: str, kind: str) -> Iterator[FieldError]:
+    """Check the type of a schema with an extension that only this type has."""
+    found = schema.get("type")
+    if schema.get(key) is not None and found != kind:
         why = f"must be {kind} if {key} is specified"
-        found = schema.get("type")
         yield invalid_value(f"{path}.type", found, why) if found else required(f"{path}.type", why)
-    elif schema[key] not in allowed:
+
+
+def _one_of(schema: Schema, path: str, key: str, allowed: tuple[str, ...]) -> Iterator[FieldError]:
+    if schema.get(key) is not None and schema[key] not in allowed:
         yield not_supported(f"{path}.{key}", schema[key], allowed)
 
 
 def _set_items(schema: Schema, path: str) -> Iterator[FieldError]:
     items = schema.get("items")
     if not isinstance(items, Mapping):
-        yield required(f"{path}.items", "must have a schema if x-kubernetes-list-type is set")
         return
-    if items.get("nullable"):
-        yield field_forbidden(f"{path}.items.nullable", "cannot be nullable when x-kubernetes-list-type is set")
     key = {"object": "x-kubernetes-map-type", "array": "x-kubernetes-list-type"}.get(items.get("type", ""))
     if key and items.get(key) != "atomic" and (key in items or key == "x-kubernetes-map-type"):  # lists are atomic
         why = "must be atomic as item of a list with x-kubernetes-list-type=set"
-        yield invalid_value(f"{path}.items.{key}", items.get(key), why)
+        yield invalid_value(f"{path}.items.{key}", items.get("x-kubernetes-list-type"), why)
 
 
 def _map_items(schema: Schema, path: str) -> Iterator[FieldError]:
@@ -178,29 +232,30 @@ def _map_items(schema: Schema, path: str) -> Iterator[FieldError]:
     where = f"{path}.x-kubernetes-list-map-keys"
     if not keys:
         yield required(where, "must not be empty if x-kubernetes-list-type is map")
-    if not isinstance(items, Mapping):
+    if items is None:
         yield required(f"{path}.items", "must have a schema if x-kubernetes-list-type is map")
+    if not isinstance(items, Mapping):
         return
     if items.get("type") != "object":
         why = "must be object if parent array's x-kubernetes-list-type is map"
         yield invalid_value(f"{path}.items.type", items.get("type", ""), why)
         return
-    if len(set(keys)) != len(keys):
-        yield invalid_value(where, keys, "must not contain duplicate entries")
-    for key in keys:
-        yield from _map_key(items, key, keys, path)
+    for index, key in enumerate(keys):
+        member = (items.get("properties") or {}).get(key)
+        if member is None:
+            yield invalid_value(where, keys, "entries must all be names of item properties")
+        elif member.get("type") in ("array", "object"):
+            why = "must be a scalar type if parent array's x-kubernetes-list-type is map"
+            yield invalid_value(f"{path}.items.properties[{key}].type", items.get("type"), why)
+        if key in keys[:index]:
+            yield invalid_value(where, keys, "must not contain duplicate entries")
 
 
-def _map_key(items: Schema, key: str, keys: list[str], path: str) -> Iterator[FieldError]:
+def _map_key(items: Schema, key: str, path: str) -> Iterator[FieldError]:
     member = (items.get("properties") or {}).get(key)
-    where = f"{path}.items.properties[{key}]"
     if member is None:
-        why = "entries must all be names of item properties"
-        yield invalid_value(f"{path}.x-kubernetes-list-map-keys", keys, why)
         return
-    if member.get("type") in ("array", "object"):
-        why = "must be a scalar type if parent array's x-kubernetes-list-type is map"
-        yield invalid_value(f"{where}.type", items.get("type"), why)
+    where = f"{path}.items.properties[{key}]"
     if member.get("default") is None and key not in (items.get("required") or ()):
         why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
         yield required(f"{where}.default", why)
@@ -216,6 +271,12 @@ def _structure(schema: Schema, level: str, path: str) -> Iterator[FieldError]:
     items, additional = schema.get("items"), schema.get("additionalProperties")
     if schema.get("type") == "array" and items is None:
         yield required(f"{path}.items", "must be specified")
+    yield from _pattern(schema, path)
+    if additional is not None and level == "root":
+        yield field_forbidden(f"{path}.additionalProperties", "must not be used at the root")
+    if additional is not None and schema.get("x-kubernetes-embedded-resource"):
+        why = "must not be used if x-kubernetes-embedded-resource is set"
+        yield field_forbidden(f"{path}.additionalProperties", why)
     if isinstance(items, Mapping):
         yield from _structure(items, "item", f"{path}.items")
     for key, each in (schema.get("properties") or {}).items():
@@ -226,6 +287,13 @@ def _structure(schema: Schema, level: str, path: str) -> Iterator[FieldError]:
     yield from _nested_parts(schema, path)
     if level == "root" or schema.get("x-kubernetes-embedded-resource"):
         yield from _object_fields(schema, level, path)
+
+
+def _pattern(schema: Schema, path: str) -> Iterator[FieldError]:
+    if why := pattern_error(schema.get("pattern") or ""):
+        yield invalid_value(
+            f"{path}.pattern", schema["pattern"], f"must be a valid regular expression, but isn't: {why}"
+        )
 
 
 def _type(schema: Schema, level: str, path: str) -> Iterator[FieldError]:
@@ -279,6 +347,7 @@ def _nested_parts(schema: Schema, path: str) -> Iterator[FieldError]:
 
 
 def _nested(branch: Schema, structure: Schema, path: str) -> Iterator[FieldError]:
+    yield from _pattern(branch, path)
     for key, why in _NESTED.items():
         if branch.get(key) or (key in _POINTERS and branch.get(key) is not None):
             yield field_forbidden(f"{path}.{key}", why)
@@ -301,11 +370,9 @@ def _nested(branch: Schema, structure: Schema, path: str) -> Iterator[FieldError
 
 
 def _defaults(schema: Schema, path: str, level: str = "field") -> Iterator[FieldError]:
-    """Validate defaults: they are valid and without unknown fields, and not in top-level metadata."""
+    """Validate defaults: they are valid and without unknown fields. Those in top-level metadata are refused before."""
     default = schema.get("default")
-    if default is not None and level == "metadata":
-        yield field_forbidden(f"{path}.default", "must not be set in top-level metadata")
-    elif default is not None:
+    if default is not None and level != "metadata":
         node = compile_structural(schema)
         unknown: list[str] = []
         prune(node, copied(default), unknown, lambda metadata, _path, _unknown: metadata, is_object=False)

@@ -13,8 +13,8 @@ from pyctrl.apiserver._endpoints.sibling_memo import SiblingMemo
 from pyctrl.apiserver._errors import (
     Response,
     already_exists,
+    forbidden,
     generate_name_conflict,
-    method_not_allowed,
     unknown_error,
 )
 from pyctrl.apiserver._meta.system_fields import fill_system_fields, generated_name, wipe_system_fields
@@ -24,6 +24,7 @@ from pyctrl.apiserver._resources.resource_type import with_type_meta
 
 __all__ = ["CreateHandler"]
 
+_IS_TERMINATING = "create not allowed while custom resource definition is terminating"
 GENERATE_ATTEMPTS = 8  # kube-apiserver's number
 
 
@@ -36,8 +37,6 @@ class CreateHandler:
 
     async def create(self, request: ResourceRequest) -> Response:
         """POST an object to a collection."""
-        if request.resource.namespaced and not request.target.namespace:
-            raise method_not_allowed()
         options = write_options(request.query, "CreateOptions")
         if (sibling := self._siblings.find(request, options)) is not None:
             return await self.create_object(request, sibling, options, is_tracked=True)
@@ -59,6 +58,8 @@ class CreateHandler:
             track_managed_fields(request, obj, None)
             self._siblings.remember(request, options, obj)
         name = metadata.get("name", "")
+        if request.resource.is_terminating:
+            raise forbidden(request.target.resource, name, _IS_TERMINATING, request.target.group)
         attributes = Attributes(operation=CREATE, request=request, object=obj, name=name, options=options)
         await admission.mutate(attributes)
         obj = attributes.object or obj

@@ -14,7 +14,7 @@ from pyctrl.apiserver._endpoints.graceful_deletion import (
 from pyctrl.apiserver._endpoints.list import ListHandler
 from pyctrl.apiserver._endpoints.response_writers import object_response, value_response
 from pyctrl.apiserver._endpoints.typed_bodies import read_delete_options
-from pyctrl.apiserver._errors import Response, method_not_allowed, success_status
+from pyctrl.apiserver._errors import Response, success_status
 from pyctrl.apiserver._meta.generation import same_content
 from pyctrl.apiserver._request.options import DeleteOptions, delete_options, list_options
 from pyctrl.apiserver._request.request import ResourceRequest
@@ -34,7 +34,9 @@ class DeleteHandler:
 
     async def delete(self, request: ResourceRequest) -> Response:
         """DELETE an object: the response is a Status when it is gone, the object when finalizers or grace hold it."""
-        return await self.delete_object(request, self._options(request))
+        options = self._options(request)
+        _warn(request, options)
+        return await self.delete_object(request, options)
 
     async def delete_object(
         self, request: ResourceRequest, options: DeleteOptions, *, admitted: bool = False
@@ -74,11 +76,9 @@ class DeleteHandler:
 
     async def delete_collection(self, request: ResourceRequest) -> Response:
         """DELETE a collection: all selected objects. The response lists them as they were."""
-        target = request.target
-        if request.resource.namespaced and not target.namespace:
-            raise method_not_allowed()
         options = self._options(request)
         selected = self._lists.select(request, list_options(request.query, watch=False))
+        _warn(request, options)
         response = self._lists.response(request, selected)
         for stored in selected.items:
             await self._delete_selected(request, stored, options)
@@ -131,10 +131,7 @@ class DeleteHandler:
 
     def _options(self, request: ResourceRequest) -> DeleteOptions:
         body = read_delete_options(request, self._backend.registry.components) if request.body else None
-        options = delete_options(request.query, body)
-        if request.resource.delete_warning and not options.propagation:
-            request.warnings.append(request.resource.delete_warning)
-        return options
+        return delete_options(request.query, body)
 
     def _delete_one(
         self, stored: StoredObject, request: ResourceRequest, options: DeleteOptions
@@ -151,6 +148,11 @@ class DeleteHandler:
         if not same_content(obj, old):
             self._backend.put_metadata_change(obj, resource, stored)
         return obj, outcome
+
+
+def _warn(request: ResourceRequest, options: DeleteOptions) -> None:
+    if request.resource.delete_warning and not options.propagation:
+        request.warnings.append(request.resource.delete_warning)
 
 
 def _held_code(options: DeleteOptions) -> int:

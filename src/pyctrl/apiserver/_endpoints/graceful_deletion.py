@@ -33,7 +33,7 @@ def check_preconditions(stored: StoredObject, resource: ResourceType, options: D
         ("UID", options.uid, stored.uid, "deleted and then recreated"),
         ("ResourceVersion", options.resource_version, str(stored.version), "modified"),
     ):
-        if wanted and wanted != found:
+        if wanted is not None and wanted != found:
             raise _precondition_failed(resource, stored.name, field, (wanted, found), happened)
 
 

@@ -125,6 +125,8 @@ def _page(
     if not selection.is_filtering:
         return _unfiltered_page(objects, start, version, selection.namespace, limit)
     items: list[StoredObject] = []
+    if selection.name is not None:
+        limit = 0  # one object at most, which kube-apiserver reads by its key
     for stored in objects[start:] if start else objects:
         if limit and len(items) == limit:
             # The count of kube-apiserver does not consider the shard selector.

@@ -63,6 +63,14 @@ class SelectionPredicate:
         return bool(self.has_attributes or self.shards)
 
     @property
+    def name(self) -> str | None:
+        """The name that the selector of fields requires; None without one."""
+        found = (
+            each.value for each in self.fields.requirements if each.field == "metadata.name" and each.operator == "="
+        )
+        return next(found, None)
+
+    @property
     def has_attributes(self) -> bool:
         """Whether there is a selector of labels or fields; then the number of remaining items is unknown."""
         return bool(self.labels.requirements or self.fields.requirements)
@@ -121,13 +129,15 @@ def _label_selector(text: str) -> LabelSelector:
 
 
 def _field_selector(text: str, resource: ResourceType) -> FieldSelector:
-    for term in text.split(","):
-        if term and "=" not in term:
-            raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
-        if term.startswith("="):
+    terms = [each for each in _TERM.findall(text) if each]
+    for term in sorted(terms):
+        if problem := _term_problem(term):
+            raise bad_request(problem.format(selector=text))
+    for term in terms:
+        if term.startswith(("=", "!=")) and term not in _EMPTY_TERMS:
             raise _unknown_field("", resource, _supported_fields(resource))
     try:
-        selector = FieldSelector.parse(text)
+        selector = FieldSelector.parse(",".join(each for each in terms if each not in _EMPTY_TERMS))
     except SelectorError as error:
         raise bad_request(str(error)) from None
     supported = _supported_fields(resource)
@@ -137,12 +147,31 @@ def _field_selector(text: str, resource: ResourceType) -> FieldSelector:
     return selector
 
 
+def _term_problem(term: str) -> str:
+    """Return apimachinery's error message for a term of a field selector; "" when it is valid."""
+    operator = _OPERATOR.search(term)
+    if operator is None:
+        return f"invalid selector: '{{selector}}'; can't understand '{term}'"
+    value = _ESCAPED.sub("", term[operator.end() :])
+    wrong = re.search(r"\\.?|=", value, re.DOTALL)
+    if wrong is None:
+        return ""
+    if wrong[0] == "=":
+        return f"invalid field selector: unescaped character in value: {ord('=')}"
+    return f"invalid field selector: invalid escape sequence: {wrong[0]}"
+
+
 def _supported_fields(resource: ResourceType) -> list[str]:
     nameless = {"metadata": {"name": "", "namespace": ""}}
     fields = dict.fromkeys(_EVERY_KIND) | dict.fromkeys(resource.selectable_fields(nameless))
     return list(fields)
 
 
+#: Terms of a field selector, separated by commas that are not escaped; the operator of a term; escaped characters.
+_TERM = re.compile(r"(?:\\.|[^,\\]|\\\Z)+", re.DOTALL)
+_OPERATOR = re.compile(r"!=|==|=")
+_ESCAPED = re.compile(r"\\[\\,=]")
+_EMPTY_TERMS = ("=", "==", "!=")  # apimachinery ignores them
 _UNKNOWN_FIELD = {  # where upstream words it in another way
     ("batch", "Job"): 'field label "{name}" not supported for Job',
     ("resource.k8s.io", "ResourceSlice"): "field label not supported for {version}, Kind=ResourceSlice: {name}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from copy import copy
 from typing import Any
 
 from pyctrl.apiserver._endpoints.backend import (
@@ -18,14 +19,16 @@ from pyctrl.apiserver._endpoints.update import UpdatedObject, UpdateHandler
 from pyctrl.apiserver._errors import Response, UndecodableBody, conflict, not_found
 from pyctrl.apiserver._fieldmanager.apply import server_side_apply
 from pyctrl.apiserver._fieldmanager.last_applied import update_last_applied
-from pyctrl.apiserver._fieldmanager.typed import check_configuration
+from pyctrl.apiserver._fieldmanager.typed import check_configuration, configuration_undecodable
 from pyctrl.apiserver._patch.patcher import (
     APPLY,
     MERGE,
+    STRATEGIC,
     apply_patch_to_object,
     check_patch_type,
     decode_apply,
     patch_outcome_undecodable,
+    report_repeated_keys,
 )
 from pyctrl.apiserver._request.options import WriteOptions, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
@@ -60,7 +63,10 @@ class PatchHandler:
             try:
                 check_patched_type_meta(new, request.resource)
                 check_kind(new, request.resource, self._backend.registry)
-                decode_as_resource(new, request, options, duplicates, kept=kept)
+                if media == STRATEGIC:
+                    _decode_converted(new, request, options, duplicates)
+                else:
+                    decode_as_resource(new, request, options, duplicates, kept=kept)
             except UndecodableBody as unfit:
                 raise patch_outcome_undecodable(stored.read(request.resource), request, media, unfit) from None
             check_name_and_namespace(new["metadata"], request)
@@ -73,7 +79,7 @@ class PatchHandler:
     async def _apply(self, request: ResourceRequest, options: WriteOptions) -> Response:
         """Server-side apply, which creates an object that does not exist."""
         target, resource = request.target, request.resource
-        patch, sent = _read_apply_configuration(request)
+        patch, sent, repeated = _read_apply_configuration(request)
 
         def merged(live: dict[str, Any] | None) -> tuple[dict[str, Any], list[str]]:
             check_configuration(sent, resource)
@@ -85,14 +91,18 @@ class PatchHandler:
                 force=options.force,
                 subresource=target.subresource or None,
             )
+            report_repeated_keys(request, repeated, options.field_validation)
             if live is not None:
                 update_last_applied(new, live, sent, request.manager)
-            return new, decode_as_resource(new, request, options, [], is_applied=True)
+            try:
+                return new, _decode_converted(new, request, options, [], is_applied=True)
+            except UndecodableBody as unfit:
+                raise configuration_undecodable(sent, resource, unfit) from None
 
         def changed(stored: StoredObject) -> UpdatedObject:
             # The merged object shares parts with its source and gets defaults there, so `old` is decoded separately.
             (new, dropped), old = merged(stored.read(resource)), stored.read(resource)
-            changes_more = bool(dropped) and not target.subresource
+            changes_more = not target.subresource and any(_sets(sent, each) for each in dropped)
             return UpdatedObject(new=new, old=old, options=options, is_tracked=True, changes_more=changes_more)
 
         stored = self._backend.find(request)
@@ -108,6 +118,41 @@ class PatchHandler:
         return await self._creates.create_object(request, created, options, is_tracked=True)
 
 
+def _decode_converted(
+    obj: dict[str, Any],
+    request: ResourceRequest,
+    options: WriteOptions,
+    duplicates: list[str],
+    *,
+    is_applied: bool = False,
+) -> list[str]:
+    """Decode the result of a strategic merge patch or an apply, in which numbers of too many bits are truncated."""
+    while True:
+        try:
+            return decode_as_resource(obj, request, options, duplicates, is_applied=is_applied)
+        except UndecodableBody as unfit:
+            if unfit.wrapped is None:
+                raise
+            (*above, last), number = unfit.wrapped
+            parent: Any = obj
+            for key in above:
+                parent[key] = copy(parent[key])  # it may be a part of the live object
+                parent = parent[key]
+            parent[last] = number
+
+
+def _sets(configuration: dict[str, Any], path: str) -> bool:
+    """Return whether a configuration sets a field; those of list items are taken to be set."""
+    value: Any = configuration
+    for key in path.split("."):
+        if "[" in path or not isinstance(value, dict):
+            return True
+        if key not in value:
+            return False
+        value = value[key]
+    return True
+
+
 def _kept_fields(request: ResourceRequest, media: str, new: dict[str, Any], live: dict[str, Any]) -> Collection[str]:
     """Return the fields that a merge patch of the status of a built-in kind has left as they are in the live object.
 
@@ -119,19 +164,25 @@ def _kept_fields(request: ResourceRequest, media: str, new: dict[str, Any], live
     return [key for key, each in new.items() if key not in _OF_STATUS and each is live.get(key)]
 
 
-def _read_apply_configuration(request: ResourceRequest) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read_apply_configuration(request: ResourceRequest) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
     """Read the body of an apply and check its kind, name and namespace against the URL.
 
+    Metadata of another form are left for the check of the configuration.
+
     Returns:
-        The configuration with name and namespace filled in, and the configuration as the client sent it.
+        The configuration with name and namespace filled in, the configuration as the client sent it, and errors about
+        its repeated keys.
     """
     resource = request.resource
-    patch = decode_apply(request, (resource.group, resource.version, resource.kind))
+    patch, repeated = decode_apply(request, (resource.group, resource.version, resource.kind))
+    metadata = patch.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        return patch, patch, repeated
     metadata = metadata_of(patch, resource)
     sent = {**patch, "metadata": dict(metadata)}
-    metadata.setdefault("name", request.target.name)
-    check_name_and_namespace(metadata, request)
-    return patch, sent
+    if isinstance(metadata.setdefault("name", request.target.name), str | None):
+        check_name_and_namespace(metadata, request)
+    return patch, sent, repeated
 
 
 def _apply_to_missing(request: ResourceRequest, uid: str) -> Exception:

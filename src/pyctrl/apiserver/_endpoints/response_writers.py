@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pyctrl.apiserver._errors import YAML, Response, not_acceptable_for_list
+from pyctrl.apiserver._meta.external_annotations import internal_metadata_json
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
 from pyctrl.apiserver._storage.storage import StoredObject
 
@@ -89,7 +90,7 @@ _decode_metadata = msgspec.json.Decoder(_MetadataOnly).decode
 def metadata_only(data: bytes, version: str = "v1") -> bytes:
     """Return the `PartialObjectMetadata` of an encoded object, without decoding the object."""
     head = f'{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{version}","metadata":'
-    return head.encode() + bytes(_decode_metadata(data).metadata) + b"}"
+    return head.encode() + internal_metadata_json(bytes(_decode_metadata(data).metadata)) + b"}"
 
 
 def encode_table(

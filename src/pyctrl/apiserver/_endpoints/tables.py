@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyctrl._go.durations import age
+from pyctrl.apiserver._meta.external_annotations import internal_metadata
 from pyctrl.apiserver._meta.table_columns import DESCRIPTIONS, NAME_COLUMN
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
 __all__ = ["convert_scale_to_table", "convert_to_table"]
+
+
+#: Columns of a Scale with their descriptions.
+_COUNTS = {
+    "Desired": "replicas is the desired number of instances for the scaled object.",
+    "Available": "replicas is the actual number of observed instances of the scaled object.",
+}
 
 
 def convert_to_table(
@@ -64,7 +72,7 @@ def convert_scale_to_table(
         "metadata": {"resourceVersion": metadata.get("resourceVersion", "")},
         "columnDefinitions": [
             {**NAME_COLUMN, "format": ""},
-            *({"name": name, "type": "integer", **plain, "description": ""} for name in ("Desired", "Available")),
+            *({"name": name, "type": "integer", **plain, "description": why} for name, why in _COUNTS.items()),
             {"name": "Age", "type": "string", **plain, "description": DESCRIPTIONS["Age"]},
         ],
         "rows": [
@@ -82,4 +90,5 @@ def _object(obj: Mapping[str, JSON], version: str, include: str) -> dict[str, JS
     if include == "Object":
         return {"object": dict(obj)}
     api_version = f"meta.k8s.io/{version}"
-    return {"object": {"kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": obj["metadata"]}}
+    metadata = internal_metadata(dict(obj["metadata"]))
+    return {"object": {"kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": metadata}}

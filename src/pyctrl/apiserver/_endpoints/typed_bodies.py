@@ -132,5 +132,5 @@ def decode_subresource_object(
             components.node("core_v1", _COMPONENTS[kind]), obj, [] if unknown is None else unknown
         )
     except DecodeFailed as failed:
-        raise UndecodableBody(kind.kind, kind.version, str(failed)) from None
+        raise UndecodableBody(kind.kind, kind.version, str(failed), converted=failed.converted) from None
     return read

@@ -302,17 +302,20 @@ class _TableRows:
         table = msgspec.json.decode(
             encode_table(self._resource, [stored], self._form, {"resourceVersion": str(stored.version)})
         )
-        if self._has_columns:
+        return self._table_line(type_, table)
+
+    def bookmark(self, metadata: dict[str, Any]) -> bytes:
+        """Return a bookmark, which is an object with these metadata only, as any object."""
+        from pyctrl.apiserver._endpoints.tables import convert_to_table  # here: only kubectl accepts tables
+
+        blank = {**self._resource.blank(), "metadata": metadata}
+        version = {"resourceVersion": metadata["resourceVersion"]}
+        include = self._form.include
+        table = convert_to_table(self._resource, [blank], metadata=version, version=self._form.version, include=include)
+        return self._table_line("BOOKMARK", table)
+
+    def _table_line(self, type_: str, table: dict[str, Any]) -> bytes:
+        if self._has_columns and not self._resource.repeats_columns:
             table["columnDefinitions"] = None
         self._has_columns = True
         return _encode_line(type_, msgspec.json.encode(table))
-
-    def bookmark(self, metadata: dict[str, Any]) -> bytes:
-        table: dict[str, Any] = {
-            "kind": "Table",
-            "apiVersion": f"meta.k8s.io/{self._form.version}",
-            "metadata": metadata,
-            "columnDefinitions": None,
-            "rows": [],
-        }
-        return _encode_line("BOOKMARK", msgspec.json.encode(table))

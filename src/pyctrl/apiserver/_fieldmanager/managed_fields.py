@@ -18,6 +18,7 @@ from pyctrl.apiserver._fieldmanager.fieldset import (
     recursive_difference,
     union,
 )
+from pyctrl.apiserver._fieldmanager.typed import typed_problems
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -103,6 +104,15 @@ class Managed:
             (each.manager.api_version for each in self.entries if not type.has_version(each.manager.api_version)), None
         )
 
+    def fit_versions(self, type: ResourceType, *objects: Mapping[str, JSON] | None) -> bool:
+        """Return whether the objects have no fields that the schema of another version in the entries lacks."""
+        others = {each.manager.api_version for each in self.entries} - {type.api_version}
+        for version in others:
+            schema = type.schema_of(version)
+            if schema is not None and any(typed_problems(schema, dict(each)) for each in objects if each is not None):
+                return False
+        return True
+
     def write(self, metadata: dict[str, JSON]) -> None:
         """Write the entries to metadata, in kube-apiserver's order."""
         self._merge_old_updaters()
@@ -175,7 +185,7 @@ def update_managed_fields(
     new["metadata"].pop("managedFields", None)
     if old is not None and not managed.entries:
         return  # as upstream: an object without managed fields is not tracked before it is applied
-    if managed.find_unknown_version(type) is not None:
+    if managed.find_unknown_version(type) is not None or not managed.fit_versions(type, new, old):
         return  # as upstream: the objects cannot be compared in that version, and all entries are lost
     added, removed = _difference(new, old, type, subresource)
     if added or removed:

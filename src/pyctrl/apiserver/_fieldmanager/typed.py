@@ -13,7 +13,7 @@ from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["GoValue", "check_configuration", "typed_problems"]
+__all__ = ["GoValue", "check_configuration", "configuration_undecodable", "typed_problems"]
 
 
 class GoValue(NamedTuple):
@@ -37,10 +37,26 @@ def check_configuration(patch: dict[str, JSON], type: ResourceType) -> None:
         StatusError: 500, with all problems.
     """
     if problems := typed_problems(type.schema, patch):
-        metadata = patch.get("metadata") or {}
-        name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-        kind = f"{type.group}/{type.version}, Kind={type.kind}"
-        raise answers.unknown_error(f"failed to create typed patch object ({name}; {kind}): {problems}")
+        raise answers.unknown_error(f"failed to create typed patch object ({_named(patch, type)}): {problems}")
+
+
+def configuration_undecodable(
+    patch: dict[str, JSON], type: ResourceType, unfit: answers.UndecodableBody
+) -> answers.StatusError:
+    """500: the object with a configuration applied does not decode as its kind."""
+    if type.is_custom:
+        return unfit
+    kind = f"{type.group}/{type.version}, Kind={type.kind}"
+    why = f"unable to convert unstructured object to {kind}: {unfit.converted}"
+    return answers.unknown_error(f"failed to convert new object ({_named(patch, type)}) to proper version: {why}")
+
+
+def _named(patch: dict[str, JSON], type: ResourceType) -> str:
+    """Return the namespace, name and kind of a configuration."""
+    metadata = patch.get("metadata")
+    found = metadata if isinstance(metadata, dict) else {}
+    names = (each if isinstance(each := found.get(key), str) else "" for key in ("namespace", "name"))
+    return f"{'/'.join(names)}; {type.group}/{type.version}, Kind={type.kind}"
 
 
 def typed_problems(node: SchemaNode | None, value: JSON, *, needs_keys: bool = True) -> str:

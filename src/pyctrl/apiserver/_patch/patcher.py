@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -23,6 +23,7 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._patch.go_order import in_go_order
 from pyctrl.apiserver._patch.json_patch import PatchFailed, apply_json_patch
+from pyctrl.apiserver._patch.merged_patch import merged_patch
 from pyctrl.apiserver._patch.strategic_merge import strategic_merge
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._schema.defaulting import copied
@@ -35,6 +36,7 @@ __all__ = [
     "check_patch_type",
     "decode_apply",
     "patch_outcome_undecodable",
+    "report_repeated_keys",
 ]
 
 JSON_PATCH = "application/json-patch+json"
@@ -106,7 +108,8 @@ def patch_outcome_undecodable(
     The message shows the patch if it is a strategic merge patch, otherwise the patched object.
     """
     if media == STRATEGIC:
-        return invalid("", "", [invalid_value("patch", go_text(_decode(request)), unfit.converted)])
+        left = merged_patch(live, _decode(request), request.resource.schema)
+        return invalid("", "", [invalid_value("patch", go_text(left), unfit.converted)])
     before = copied(live)
     new, _ = apply_patch_to_object(live, request, media)
     if request.resource.is_custom:
@@ -166,23 +169,52 @@ def _unknown_members(operations: list[Any]) -> Iterator[str]:
                 raise bad_request(_cannot_unmarshal(value, "string", f"struct field jsonPatchOp.{name}"))
 
 
-def decode_apply(request: ResourceRequest, kind: tuple[str, str, str]) -> dict[str, Any]:
+def _read_configuration(body: bytes) -> tuple[Any, list[str]]:
+    """Decode an apply configuration; return it with errors about repeated keys, which have lines.
+
+    Raises:
+        StatusError: 400, it is no YAML.
+    """
+    try:
+        decoded = decode_json(body)  # programs send JSON, which decodes twenty times as fast as YAML
+        if not duplicate_members(body, decoded):
+            return decoded, []
+    except ValueError:
+        pass
+    from pyctrl.apiserver._serializer.yaml_reader import read_yaml  # here: most clients send JSON
+
+    repeated: list[str] = []
+    try:
+        return read_yaml(body, repeated), repeated
+    except ValueError as error:
+        raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from None
+
+
+def report_repeated_keys(request: ResourceRequest, repeated: Sequence[str], field_validation: str) -> None:
+    """Refuse (Strict) or warn about (Warn) repeated keys of an apply configuration, after it was applied.
+
+    Raises:
+        StatusError: 400.
+    """
+    if repeated and field_validation == "Strict":
+        why = "".join(f"\n  {each}" for each in repeated)
+        raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:{why}")
+    if field_validation == "Warn":
+        request.warnings.extend(each for each in repeated if each not in request.warnings)
+
+
+def decode_apply(request: ResourceRequest, kind: tuple[str, str, str]) -> tuple[dict[str, Any], list[str]]:
     """Decode the body of a server-side apply, which is YAML or JSON, for an object of a group, version and kind.
+
+    Returns:
+        The configuration, and errors about its repeated keys.
 
     Raises:
         StatusError: 400; the body is of another kind, or has managed fields.
     """
     if len(request.body) > BODY_LIMIT:
         raise request_entity_too_large(BODY_LIMIT)
-    try:
-        decoded = decode_json(request.body)  # programs send JSON, which decodes twenty times as fast as YAML
-    except ValueError:
-        from pyctrl.apiserver._serializer.yaml_reader import read_yaml  # here: most clients send JSON
-
-        try:
-            decoded = read_yaml(request.body, [])
-        except ValueError as error:
-            raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from None
+    decoded, repeated = _read_configuration(request.body)
     if decoded is None:
         decoded = {}
     if not isinstance(decoded, dict):
@@ -195,4 +227,4 @@ def decode_apply(request: ResourceRequest, kind: tuple[str, str, str]) -> dict[s
     metadata = decoded.get("metadata")
     if isinstance(metadata, dict) and isinstance(metadata.get("managedFields"), list):
         raise bad_request("metadata.managedFields must be nil")
-    return decoded
+    return decoded, repeated

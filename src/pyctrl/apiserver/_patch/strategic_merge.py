@@ -78,25 +78,33 @@ def _merge_field(merged: dict[str, JSON], key: str, value: JSON, node: SchemaNod
     live = merged.get(key)
     if value is None:
         merged.pop(key, None)
-    elif isinstance(value, list) and node is not None and node.merge and isinstance(live, list | None):
-        merged[key] = _merge_list(live or [], value, node)
-    elif isinstance(value, dict) and isinstance(live, dict):
+    elif live is None or type(live) is not type(value):
+        merged.pop(key, None)
+        if not _is_directive(value):
+            merged[key] = _without_directives(value)
+    elif isinstance(value, list) and node is not None and node.merge:
+        merged[key] = _merge_list(live, value, node)
+    elif isinstance(value, dict):
         merged[key] = copied(value) if node is not None and node.replace else _merge_map(live, value, node)
     else:
-        merged[key] = _without_directives(value) if live is None else copied(value)
+        merged[key] = copied(value)
 
 
 def _without_directives(value: JSON) -> JSON:
     """Return a value of the patch for a field that the live object does not have: without nulls and directives."""
     if isinstance(value, dict):
-        if _PATCH in value:
-            return {}
         return {
             key: _without_directives(each)
             for key, each in value.items()
-            if each is not None and not _is_list_directive(key)
+            if each is not None and not _is_list_directive(key) and not _is_directive(each)
         }
-    return [_without_directives(each) for each in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_without_directives(each) for each in value if not _is_directive(each)]
+    return value
+
+
+def _is_directive(value: JSON) -> bool:
+    return isinstance(value, dict) and _PATCH in value
 
 
 def _is_list_directive(key: str) -> bool:
@@ -114,8 +122,6 @@ def _merge_list(live: list[JSON], patch: list[JSON], node: SchemaNode) -> list[J
     items = _items(live, patch)
     if items is None:
         return [copied(each) for each in patch if _PATCH not in each]
-    if not live:
-        return [_without_directives(each) for each in items if not _is_deletion(each)]
     gone = [_key_of(each, key) for each in items if _is_deletion(each)]
     merged = [each for each in live if _key_of(each, key) not in gone]
     stated = [each for each in items if not _is_deletion(each)]

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, invalid_value, not_supported, required
+from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck, validate_selector
 from pyctrl.apiserver._registry.admission_rules import static_suffix_warnings, validate_rule
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
@@ -252,6 +253,7 @@ RESOURCES: Final = (
         strategy=Strategy(
             **_METADATA,
             defaults=(_default_policy,),
+            status_reset_fields=STATUS_RESET_FIELDS,
             validates=(_validate_policy,),
             validates_status=(validate_policy_status,),
         ),

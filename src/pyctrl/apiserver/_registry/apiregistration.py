@@ -96,6 +96,8 @@ RESOURCES: Final = (
     BuiltinResource(
         group="apiregistration.k8s.io",
         kind="APIService",
+        repeats_columns=True,
+        has_status_table=False,
         storage_prefix="apiregistration.k8s.io/apiservices",
         strategy=Strategy(
             name_rule=names.path_segment,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._errors import FieldError
+from pyctrl.apiserver._registry.autoscaler_conversion import drop_annotations, to_v1, to_v2
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.status_validation import validate_counters
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import copied, set_defaults
-from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._registry.autoscaler_validation import validate_autoscaler_spec
@@ -41,8 +41,9 @@ def _default_autoscaler(obj: Object) -> None:
     spec = obj["spec"]
     set_defaults(spec, minReplicas=1)
     if obj["apiVersion"] == "autoscaling/v1":
-        set_defaults(spec, targetCPUUtilizationPercentage=80)
+        obj.update(to_v1(to_v2(obj)))
         return
+    drop_annotations(obj)
     if not spec.get("metrics"):
         target = {"type": "Utilization", "averageUtilization": 80}
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
@@ -53,50 +54,8 @@ def _default_autoscaler(obj: Object) -> None:
 
 def _validate_autoscaler(new: Object, _old: Object | None) -> Iterator[FieldError]:
     """Check the spec, in the form of v2."""
-    spec = _to_v2(new)["spec"] if new["apiVersion"] == "autoscaling/v1" else new["spec"]
+    spec = to_v2(new)["spec"] if new["apiVersion"] == "autoscaling/v1" else new["spec"]
     yield from validate_autoscaler_spec(spec, "spec")
-
-
-# -- conversion ------------------------------------------------------------------------------------------------
-
-
-def _to_v2(obj: Object) -> Object:
-    """Convert to v2: the target CPU utilization becomes a metric."""
-    spec = dict(obj["spec"])
-    target = spec.pop("targetCPUUtilizationPercentage", None)
-    if target is not None:
-        spec["metrics"] = [_cpu({"target": {"type": "Utilization", "averageUtilization": target}})]
-    status = dict(obj.get("status") or {})
-    current = status.pop("currentCPUUtilizationPercentage", None)
-    if current is not None:
-        status["currentMetrics"] = [_cpu({"current": {"averageUtilization": current}})]
-    return {**obj, "spec": spec, "status": status}
-
-
-def _cpu(values: Object) -> Object:
-    return {"type": "Resource", "resource": {"name": "cpu", **values}}
-
-
-def _to_v1(obj: Object) -> Object:
-    """Convert to v1: the CPU metric becomes the target CPU utilization, and other metrics are dropped."""
-    spec, status = dict(obj["spec"]), dict(obj.get("status") or {})
-    target = _utilization(spec.pop("metrics", None), "target")
-    if target is not None:
-        spec["targetCPUUtilizationPercentage"] = target
-    current = _utilization(status.pop("currentMetrics", None), "current")
-    if current is not None:
-        status["currentCPUUtilizationPercentage"] = current
-    spec.pop("behavior", None)
-    status.pop("conditions", None)
-    return {**obj, "spec": spec, "status": status}
-
-
-def _utilization(metrics: JSON, part: str) -> JSON:
-    for metric in metrics or ():
-        resource = metric.get("resource") or {}
-        if resource.get("name") == "cpu":
-            return (resource.get(part) or {}).get("averageUtilization")
-    return None
 
 
 # -- table -----------------------------------------------------------------------------------------------------
@@ -107,7 +66,7 @@ _MOST_METRICS = 2  # shown in the table; the others are counted
 
 def _autoscaler_cells(obj: Object) -> Cells:
     if obj.get("apiVersion") == "autoscaling/v1":
-        obj = _to_v2(deepcopy(obj))
+        obj = to_v2(deepcopy(obj))
     spec, status = spec_of(obj), status_of(obj)
     target = spec.get("scaleTargetRef") or {}
     return {
@@ -159,6 +118,6 @@ RESOURCES: Final = (
             validates_status=(validate_counters("currentReplicas", "desiredReplicas"),),
         ),
         cells=_autoscaler_cells,
-        conversions={"autoscaling/v1": _to_v1, "autoscaling/v2": _to_v2},
+        conversions={"autoscaling/v1": to_v1, "autoscaling/v2": to_v2},
     ),
 )

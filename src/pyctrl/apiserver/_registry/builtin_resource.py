@@ -66,6 +66,8 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         row_conditions: Returns the conditions of a table row; None: it has none.
         rest: Handlers of subresources by name. The one under "" handles the creation of objects that are not stored,
             such as reviews.
+        repeats_columns: Whether each line of a watch has the columns of the table.
+        has_status_table: Whether the status is served as a table.
         conversions: By `apiVersion`, a function that converts an object of another version into it. By default, the
             versions have the same form.
         storage_group: The group whose collection stores the objects, where it is not `group`.
@@ -80,6 +82,8 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     cells: Callable[[Object], Cells] | None = None
     row_order: Callable[[Object], tuple[int, str]] | None = None
     row_conditions: Callable[[Object], list[JSON]] | None = None
+    repeats_columns: bool = False
+    has_status_table: bool = True
     rest: Mapping[str, RESTFactory] = {}
     conversions: Mapping[str, Callable[[Object], Object]] = {}
     storage_group: str | None = None

@@ -37,6 +37,7 @@ class BuiltinResourceType:
 
     converts: bool = False
     is_custom: bool = False
+    is_terminating: bool = False
 
     def __init__(
         self,
@@ -65,6 +66,8 @@ class BuiltinResourceType:
         self.rest: Mapping[str, RESTFactory] = resource.rest
         self.row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None = resource.row_order
         self.row_conditions: Callable[[dict[str, JSON]], list[JSON]] | None = resource.row_conditions
+        self.repeats_columns: bool = resource.repeats_columns
+        self.has_status_table: bool = resource.has_status_table
         self.rest_storage: ResourceStorage | None = None
         self.has_generation: bool = self.strategy.has_generation
         self.deletion: DeletionStrategy | None = self.strategy.deletion
@@ -145,6 +148,10 @@ class BuiltinResourceType:
         """Return True: the versions of a built-in kind are never removed while the server runs."""
         return True
 
+    def schema_of(self, api_version: str) -> SchemaNode | None:
+        """Return None: each version of a built-in kind can express what the others have."""
+        return None
+
     def blank(self) -> dict[str, JSON]:
         """Return an object with the zero values of its Go type."""
         if self._blank is None:
@@ -174,7 +181,10 @@ class BuiltinResourceType:
         try:
             read = decode(self.schema, obj, unknown, kept)
         except DecodeFailed as failed:
-            raise answers.UndecodableBody(self.kind, self.version, str(failed), converted=failed.converted) from failed
+            unfit = answers.UndecodableBody(self.kind, self.version, str(failed), converted=failed.converted)
+            if failed.wrapped is not None:
+                unfit.wrapped = failed.place, failed.wrapped
+            raise unfit from failed
         report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
         obj.clear()
         obj.update(read)

@@ -28,7 +28,7 @@ from pyctrl.apiserver._registry.device_validation import (
     validate_opaque,
     validate_references,
 )
-from pyctrl.apiserver._registry.field_validation import required_name, text_of
+from pyctrl.apiserver._registry.field_validation import invalid_name, text_of
 from pyctrl.apiserver._registry.go_structs import go_struct
 from pyctrl.apiserver._registry.slice_validation import validate_binding_conditions, validate_pool_name
 from pyctrl.apiserver._registry.status_validation import validate_conditions
@@ -38,6 +38,7 @@ from pyctrl.apiserver._schema.schema import JSON
 __all__ = ["drop_deallocated_devices", "validate_claim_status"]
 
 _Part: TypeAlias = Mapping[str, JSON]
+_DeviceId: TypeAlias = tuple[str, ...]  # driver, pool, device and share
 _Errors: TypeAlias = Iterator[FieldError]
 _MOST_CONSUMERS, _MOST_RESULTS, _MOST_CONFIGURATIONS = 256, 32, 64
 _MOST_CONDITIONS, _MOST_ADDRESSES = 8, 16
@@ -118,7 +119,7 @@ def _allocation(allocation: _Part, spec: _Part) -> _Errors:
 def _device_names(device: _Part, path: str) -> _Errors:
     yield from csi_driver_name(text_of(device, "driver"), f"{path}.driver")
     yield from validate_pool_name(text_of(device, "pool"), f"{path}.pool")
-    yield from required_name(names.label, text_of(device, "device"), f"{path}.device")
+    yield from invalid_name(names.label, text_of(device, "device"), f"{path}.device")
 
 
 def _share(device: _Part, path: str) -> _Errors:
@@ -137,33 +138,37 @@ def _share(device: _Part, path: str) -> _Errors:
 # -- devices -----------------------------------------------------------------------------------------------------
 
 
-def _device_id(device: _Part) -> str:
-    keys = ("driver", "pool", "device", *(("shareID",) if device.get("shareID") is not None else ()))
-    return "/".join(text_of(device, key) for key in keys)
+def _device_id(device: _Part) -> _DeviceId:
+    return tuple(text_of(device, key) for key in ("driver", "pool", "device", "shareID"))
 
 
-def _allocated(status: _Part) -> frozenset[str]:
+def _shown(name: _DeviceId) -> _Part:
+    """Return the id of a device as Go prints it."""
+    return dict(zip(("Driver", "Pool", "Device", "ShareID"), name, strict=True))
+
+
+def _allocated(status: _Part) -> frozenset[_DeviceId]:
     """Return the ids of the devices that are allocated."""
     devices = (status.get("allocation") or {}).get("devices") or {}
     return frozenset(_device_id(each) for each in devices.get("results") or ())
 
 
 def _devices(status: _Part) -> _Errors:
-    known, seen = _allocated(status), set[str]()
+    known, seen = _allocated(status), set[_DeviceId]()
     devices = status.get("devices") or ()
     for index, device in enumerate(devices):
         yield from _device(device, f"status.devices[{index}]", known)
     for index, device in enumerate(devices):
         if (name := _device_id(device)) in seen:
-            yield duplicate(f"status.devices[{index}]", name)
+            yield duplicate(f"status.devices[{index}]", _shown(name))
         seen.add(name)
 
 
-def _device(device: _Part, path: str, allocated: frozenset[str]) -> _Errors:
+def _device(device: _Part, path: str, allocated: frozenset[_DeviceId]) -> _Errors:
     yield from _device_names(device, path)
     yield from _share(device, path)
     if (name := _device_id(device)) not in allocated:
-        yield invalid_value(path, name, "must be an allocated device in the claim")
+        yield invalid_value(path, _shown(name), "must be an allocated device in the claim")
     conditions = device.get("conditions") or ()
     if len(conditions) > _MOST_CONDITIONS:
         yield too_many(f"{path}.conditions", len(conditions), _MOST_CONDITIONS)

@@ -12,7 +12,6 @@ from pyctrl.apiserver._apiextensions.definitions import (
     validate_definition,
     validate_definition_status,
 )
-from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
@@ -37,12 +36,13 @@ RESOURCES: Final = (
         kind="CustomResourceDefinition",
         storage_prefix="apiextensions.k8s.io/customresourcedefinitions",
         storage_version="v1beta1",
+        has_status_table=False,
         strategy=Strategy(
             on_create=MetadataCheck.PLAIN_WHOLE,
             on_update=(MetadataCheck.PLAIN_CHANGE,),
             has_generation=True,
             allows_unconditional_update=False,
-            status_reset_fields=STATUS_RESET_FIELDS,
+            status_reset_fields=("generation", "selfLink"),  # unlike those of other kinds, it changes labels
             defaults=(default_definition,),
             prepares=(prepare_definition,),
             validates=(validate_definition,),

@@ -47,8 +47,6 @@ def _default_pod_addresses(obj: Object) -> None:
         status["podIPs"] = [{"ip": address}]
     elif addresses and not address:
         status["podIP"] = addresses[0].get("ip", "")
-    if status.get("hostIP") and not status.get("hostIPs"):
-        status["hostIPs"] = [{"ip": status["hostIP"]}]
 
 
 def _prepare_pod(new: Object, old: Object | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pyctrl._lazy_imports import lazy_function
+from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
@@ -41,12 +42,19 @@ def _default_requests(spec: Object) -> None:
             each["allocationMode"] = each.get("allocationMode") or "ExactCount"
             if each["allocationMode"] == "ExactCount" and not each.get("count"):
                 each["count"] = 1
-            for toleration in each.get("tolerations") or ():
-                toleration["operator"] = toleration.get("operator") or "Equal"
+            _default_tolerations(each)
+
+
+def _default_tolerations(request: Object) -> None:
+    for toleration in request.get("tolerations") or ():
+        toleration["operator"] = toleration.get("operator") or "Equal"
 
 
 def _default_claim(obj: Object) -> None:
     _default_requests(obj.get("spec") or {})
+    allocation = (obj.get("status") or {}).get("allocation") or {}
+    for result in (allocation.get("devices") or {}).get("results") or ():
+        _default_tolerations(result)
 
 
 def _default_claim_template(obj: Object) -> None:
@@ -106,9 +114,11 @@ RESOURCES: Final = (
     BuiltinResource(
         group=_GROUP,
         kind="ResourceClaim",
+        has_status_table=False,
         strategy=Strategy(
             returns_deleted_object=True,
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
+            status_reset_fields=STATUS_RESET_FIELDS,
             defaults=(_default_claim,),
             validates=(validate_claim,),
             prepares=(drop_deallocated_devices,),

@@ -25,7 +25,7 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._fieldmanager.apply import server_side_apply
 from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
-from pyctrl.apiserver._fieldmanager.typed import check_configuration
+from pyctrl.apiserver._fieldmanager.typed import check_configuration, configuration_undecodable
 from pyctrl.apiserver._meta.validation import validate_metadata
 from pyctrl.apiserver._patch.patcher import (
     APPLY,
@@ -38,7 +38,7 @@ from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, RESTCon
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._registry.scale_handler import API_VERSION, to_scale_managed_fields, write_parent_managed_fields
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
-from pyctrl.apiserver._request.options import WriteOptions, write_options
+from pyctrl.apiserver._request.options import WriteOptions, parse_object_version, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._serializer.decoding import media_type
 from pyctrl.apiserver._serializer.strict import report_unknown
@@ -110,7 +110,7 @@ class ScaleREST:
 
     def _configuration(self, request: ResourceRequest) -> dict[str, Any]:
         """Decode and check the body of an apply."""
-        patch = decode_apply(request, SCALE)
+        patch, _ = decode_apply(request, SCALE)
         check_configuration(patch, self._type)
         return patch
 
@@ -137,7 +137,10 @@ class ScaleREST:
                 f"failed to convert new object ({place}; {API_VERSION}, Kind=Scale) to proper version: "
                 f"request to convert CR to an invalid group/version: {API_VERSION}"
             )
-        return new
+        try:
+            return self._decoded(new, request, options)
+        except UndecodableBody as unfit:
+            raise configuration_undecodable(patch, self._type, unfit) from None
 
     async def _write(
         self, request: ResourceRequest, options: WriteOptions, make: Callable[[dict[str, Any]], dict[str, Any]]
@@ -206,8 +209,8 @@ class ScaleREST:
         replicas = (scale.get("spec") or {}).get("replicas", 0)
         if not resource.is_custom:  # the schema of a custom resource checks its replicas
             _check_built_in(request, stored, replicas, metadata)
-        version = metadata.get("resourceVersion")
-        if version and version != str(stored.version):
+        version = parse_object_version(metadata.get("resourceVersion") or "")
+        if version and version != stored.version:
             raise conflict(request.target.resource, stored.name, request.target.group)
         new, old = stored.read(resource), stored.read(resource)
         path = _path(resource, "specReplicasPath")

@@ -8,6 +8,7 @@ from typing import Final
 
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, required
+from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import invalid_name, network, required_name, text_of
@@ -103,7 +104,9 @@ RESOURCES: Final = (
     BuiltinResource(
         group="networking.k8s.io",
         kind="ServiceCIDR",
-        strategy=Strategy(validates=(_validate_service_cidr,), validates_status=()),
+        strategy=Strategy(
+            status_reset_fields=STATUS_RESET_FIELDS, validates=(_validate_service_cidr,), validates_status=()
+        ),
         cells=_service_cidr_cells,
     ),
     BuiltinResource(

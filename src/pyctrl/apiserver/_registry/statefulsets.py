@@ -61,7 +61,6 @@ def _default_stateful_set(obj: Object) -> None:
     if strategy["type"] == "RollingUpdate":
         set_defaults(strategy, rollingUpdate={})
         set_defaults(strategy["rollingUpdate"], partition=0)
-        strategy["rollingUpdate"].pop("maxUnavailable", None)  # the feature gate is off by default in 1.36
     for claim in spec.get("volumeClaimTemplates") or ():
         claim.update(kind="PersistentVolumeClaim", apiVersion="v1")
         set_missing(claim["spec"], volumeMode="Filesystem")
@@ -178,6 +177,11 @@ def _revision_cells(obj: Object) -> Cells:
     return {"Controller": shown, "Revision": obj.get("revision", 0)}
 
 
+def _drop_disabled(new: Object, _old: Object | None) -> None:
+    """Drop the field of a feature that is off by default in Kubernetes 1.36; its manager owns it nevertheless."""
+    (new["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
+
+
 RESOURCES: Final = (
     BuiltinResource(
         group="apps",
@@ -186,7 +190,7 @@ RESOURCES: Final = (
             name_rule=names.label,
             has_generation=True,
             defaults=(_default_stateful_set,),
-            prepares=(prepare_template,),
+            prepares=(prepare_template, _drop_disabled),
             validates=(_validate_stateful_set,),
             validates_status=(validate_stateful_set_status,),
             warns=_warnings,

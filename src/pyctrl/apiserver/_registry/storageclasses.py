@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pyctrl._lazy_imports import lazy_function
+from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry._pods.defaults import default_volume_source
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
@@ -177,6 +178,7 @@ RESOURCES: Final = (
             allows_unconditional_update=False,
             returns_deleted_object=True,
             defaults=(_default_attachment,),
+            status_reset_fields=STATUS_RESET_FIELDS,
             validates=(validate_attachment,),
             validates_status=(validate_attachment_status,),
         ),

@@ -169,11 +169,11 @@ def _watch_causes(options: ListOptions) -> list[FieldError]:
         if match != NOT_OLDER_THAN:
             why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
             causes.append(field_forbidden("resourceVersionMatch", why))
-            if match:
-                causes.append(not_supported("resourceVersionMatch", match, (NOT_OLDER_THAN,)))
     elif match:
         why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
         causes.append(field_forbidden("resourceVersionMatch", why))
+    if match and match != NOT_OLDER_THAN:
+        causes.append(not_supported("resourceVersionMatch", match, (NOT_OLDER_THAN,)))
     if options.continue_token:
         causes.append(_match_forbidden("resourceVersionMatch is forbidden when continue is provided"))
     return causes
@@ -259,8 +259,8 @@ class DeleteOptions:
     grace_period_seconds: int | None = None
     propagation: str = ""  # "" is the default of the kind
     orphan_dependents: bool | None = None  # deprecated form of propagation
-    uid: str = ""
-    resource_version: str = ""
+    uid: str | None = None
+    resource_version: str | None = None
 
 
 def delete_options(query: QueryParameters, body: Mapping[str, Any] | None) -> DeleteOptions:
@@ -270,14 +270,14 @@ def delete_options(query: QueryParameters, body: Mapping[str, Any] | None) -> De
         StatusError: 400 or 422, with all errors.
     """
     values = _from_query(query) if body is None else body
-    policy = values.get("propagationPolicy") or ""
+    policy = values.get("propagationPolicy")
     orphan = values.get("orphanDependents")
     dry_run = values.get("dryRun") or []
     causes: list[FieldError] = []
-    if policy and orphan is not None:
+    if policy is not None and orphan is not None:
         why = "orphanDependents and deletionPropagation cannot be both set"
         causes.append(invalid_value("propagationPolicy", policy, why))
-    if policy and policy not in PROPAGATION:
+    if policy is not None and policy not in PROPAGATION:
         causes.append(not_supported("propagationPolicy", policy, (*PROPAGATION, "nil")))
     causes += _dry_run_causes(list(dry_run))
     if causes:
@@ -288,14 +288,14 @@ def delete_options(query: QueryParameters, body: Mapping[str, Any] | None) -> De
         grace_period_seconds=values.get("gracePeriodSeconds"),
         propagation=policy or {True: "Orphan", False: "Background", None: ""}[orphan],
         orphan_dependents=orphan,
-        uid=preconditions.get("uid") or "",
-        resource_version=preconditions.get("resourceVersion") or "",
+        uid=preconditions.get("uid"),
+        resource_version=preconditions.get("resourceVersion"),
     )
 
 
 def _from_query(query: QueryParameters) -> dict[str, Any]:
     return {
-        "propagationPolicy": query.get("propagationPolicy"),
+        "propagationPolicy": query.get("propagationPolicy") or None,
         "orphanDependents": query.flag("orphanDependents"),
         "dryRun": query.every("dryRun"),
         "gracePeriodSeconds": _integer(query, "gracePeriodSeconds"),

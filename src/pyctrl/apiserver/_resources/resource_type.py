@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_storage import ResourceStorage
     from pyctrl.apiserver._user import User
 
-__all__ = ["ConnectedSubresource", "DecodedFields", "LongValidation", "RESTFactory", "ResourceType", "with_type_meta"]
+__all__ = [
+    "ConnectedSubresource",
+    "DecodedFields",
+    "LongValidation",
+    "RESTFactory",
+    "ResourceType",
+    "is_event",
+    "with_type_meta",
+]
 
 
 #: Makes the handler of a subresource from the RESTContext of a server.
@@ -70,6 +78,7 @@ class ResourceType(Protocol):
     parts: frozenset[str]  # subresources that are read, replaced and patched like the object, such as status
     has_generation: bool
     is_custom: bool  # defined by a CustomResourceDefinition
+    is_terminating: bool  # the definition is being deleted, so that no object is created
     storage_group: str  # the group objects are stored under: the core group for events of events.k8s.io
     storage_prefix: str  # of the keys that kube-apiserver has in etcd
     storage_version: str  # the version objects are stored in; the same for all versions of one resource
@@ -79,6 +88,8 @@ class ResourceType(Protocol):
     allows_create_on_update: bool  # a PUT to a name that does not exist creates the object
     returns_deleted_object: bool  # the response to a completed DELETE is the object, not a Status
     row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None  # the sort key of rows of a table; None: as listed
+    repeats_columns: bool  # each line of a watch as tables has the columns
+    has_status_table: bool  # the status is served as a table
     row_conditions: (
         Callable[[dict[str, JSON]], list[JSON]] | None
     )  # the conditions of an object's row; None: no row has any
@@ -102,6 +113,10 @@ class ResourceType(Protocol):
     def cells(self, obj: dict[str, JSON]) -> list[JSON]: ...
     def reset_fields(self, subresource: str | None) -> dict[str, JSON]: ...
     def has_version(self, api_version: str) -> bool: ...
+    def schema_of(self, api_version: str) -> SchemaNode | None:
+        """The schema of another version of a custom resource that is converted without a webhook; else None."""
+        ...
+
     def read_declared(self, body: bytes) -> dict[str, JSON] | None: ...
     def decode(
         self,
@@ -135,6 +150,11 @@ class ResourceType(Protocol):
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]: ...
     def stored(self, obj: dict[str, JSON]) -> dict[str, JSON]: ...
     def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]: ...
+
+
+def is_event(resource: ResourceType) -> bool:
+    """Return whether a resource has the events, the only objects that kube-apiserver does not read from a cache."""
+    return resource.plural == "events" and not resource.storage_group
 
 
 def with_type_meta(obj: dict[str, JSON], resource: ResourceType) -> dict[str, JSON]:

@@ -163,10 +163,12 @@ def _reference(schema: Mapping[str, JSON]) -> str | None:
 
 def _with_merge_rules(node: SchemaNode, schema: Mapping[str, JSON]) -> SchemaNode:
     is_replaced = schema.get("x-kubernetes-patch-strategy") == "replace"
-    atomic = schema.get("x-kubernetes-map-type") == "atomic"
-    if not is_replaced and not atomic:
+    atomic = {"atomic": True, "granular": False}.get(schema.get("x-kubernetes-map-type", ""), node.atomic)
+    if not node.properties:  # a raw value, which has no fields
+        atomic = atomic or node.atomic
+    if not is_replaced and atomic == node.atomic:
         return node
-    return replace(node, replace=is_replaced, atomic=node.atomic or atomic)
+    return replace(node, replace=is_replaced, atomic=atomic)
 
 
 def _is_struct(schema: Mapping[str, JSON]) -> bool:

@@ -27,6 +27,8 @@ _JSON_KINDS = {str: "string", bool: "bool", int: "number", float: "number", dict
 _CONVERTED = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice"}
 _PLAIN_KINDS = ("int32", "int64", "float64", "bool")
 _IS_CANONICAL = re.compile(r"(0|[1-9]\d{0,2})([kMGTPE]|[KMGTPE]i|m)?\Z")
+#: Fields whose empty value is refused, with other errors or defaults than an absent one.
+_REFUSED_IF_EMPTY = frozenset((("HPAScalingRules", "policies"), ("PersistentVolumeSpec", "capacity")))
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?(Z|z|[+-]\d\d:\d\d)\Z")
 
 
@@ -55,8 +57,13 @@ class DecodeFailed(Exception):
 
     @property
     def converted(self) -> str:
-        """The message of Kubernetes' unstructured converter, which strategic merge patches use instead of JSON."""
+        """The message of Kubernetes' unstructured converter, which patches and applies use instead of JSON."""
         return str(self)
+
+    @property
+    def wrapped(self) -> int | None:
+        """The number to which that converter truncates a number of more than 32 bits."""
+        return None
 
 
 class _InvalidBase64(DecodeFailed):
@@ -91,9 +98,17 @@ class _UnmarshalTypeError(DecodeFailed):
             return f"cannot restore struct from: {kind}"
         if self._is_read_from_json:
             return f"json: cannot unmarshal {self._value_kind} into Go value of type {wanted}"
-        if kind in ("int64", "float64", "bool"):
+        is_number = wanted in ("int32", "int64", "float64")
+        if (kind == "float64" and is_number) or (kind == "int64" and wanted != "bool"):
             return f"cannot convert {kind} to {wanted}"
         return f"unrecognized type: {wanted if wanted in _PLAIN_KINDS else 'string'}"
+
+    @property
+    def wrapped(self) -> int | None:
+        value = self._value
+        if self._wanted != "int32" or type(value) is not int or not -(1 << 63) <= value < 1 << 63:
+            return None
+        return (value + (1 << 31)) % (1 << 32) - (1 << 31)
 
     def add_field(self, key: str, struct: str) -> None:
         """Add the field to the message too, which has no map keys and indexes."""
@@ -196,7 +211,9 @@ def _is_dropped(field: SchemaNode, value: JSON) -> bool:
 
 def _is_told_from_absent(node: SchemaNode, key: str) -> bool:
     """Return whether an empty list is another value than none until the object is stored."""
-    return key == "managedFields" or (node.go is not None and (key, None) in node.go.zeros)
+    if node.go is None:
+        return key == "managedFields"
+    return key == "managedFields" or (key, None) in node.go.zeros or (node.go.struct, key) in _REFUSED_IF_EMPTY
 
 
 def _map(item: SchemaNode, value: dict[str, JSON], unknown: list[str]) -> JSON:

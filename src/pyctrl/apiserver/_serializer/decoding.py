@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from pyctrl._go.json_errors import syntax_error
-from pyctrl._go.text import quoted
 from pyctrl.apiserver._errors import (
     JSON,
     PROTOBUF,
@@ -19,7 +18,7 @@ from pyctrl.apiserver._errors import (
     request_entity_too_large,
     unsupported_media_type,
 )
-from pyctrl.apiserver._serializer.strict import duplicate_fields
+from pyctrl.apiserver._serializer.strict import duplicate_field_errors
 
 __all__ = [
     "BODY_LIMIT",
@@ -172,7 +171,7 @@ def duplicate_members(body: bytes, decoded: object) -> list[str]:
     again = msgspec.json.encode(decoded)
     if again == body or (body.count(b":") <= again.count(b":") and not _has_escaped_colon(body)):
         return []
-    return [f"duplicate field {quoted(path)}" for path in duplicate_fields(body)]
+    return duplicate_field_errors(body)
 
 
 def _has_escaped_colon(body: bytes) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pyctrl._go.text import quoted
 from pyctrl.apiserver import _errors as answers
 
-__all__ = ["duplicate_fields", "report_unknown"]
+__all__ = ["DuplicateFields", "duplicate_field_errors", "duplicate_fields", "report_unknown"]
 
 
 def report_unknown(
@@ -24,6 +24,9 @@ def report_unknown(
         return
     unknown_errors = [f"unknown field {quoted(path)}" for path in unknown]
     duplicate_errors = [each for each in duplicates if not _is_unknown(each, unknown)]
+    if unknown_errors and isinstance(duplicates, DuplicateFields):
+        unknown_errors = duplicates.in_order([*duplicate_errors, *unknown_errors])
+        duplicate_errors = []
     if field_validation == "Strict":
         raise answers.UndecodableBody(
             kind,
@@ -45,13 +48,34 @@ def _joined_yaml_errors(duplicates: Sequence[str]) -> list[str]:
     return [f"yaml: unmarshal errors:{''.join(lines)}"] if lines else list(duplicates)
 
 
+class DuplicateFields(list[str]):
+    """Errors about the duplicate fields of a JSON text, in the order of the document."""
+
+    def __init__(self, repeated: Sequence[str], places: Mapping[str, int]) -> None:
+        super().__init__(f"duplicate field {quoted(path)}" for path in repeated)
+        self._places = places
+
+    def in_order(self, errors: Sequence[str]) -> list[str]:
+        """Sort errors about fields by the places of the fields: Go's decoder finds them so."""
+        return sorted(errors, key=lambda error: self._places.get(error, 0))
+
+
 def duplicate_fields(body: bytes) -> list[str]:
     """Return the paths of duplicate keys in a JSON text, in document order."""
-    if not _may_repeat(body):
-        return []
-    found: list[str] = []
-    _walk(json.loads(body, object_pairs_hook=_Pairs), "", found)
-    return list(dict.fromkeys(found))
+    return _read(body)[0]
+
+
+def duplicate_field_errors(body: bytes) -> DuplicateFields:
+    """Return errors about the duplicate fields in a JSON text."""
+    return DuplicateFields(*_read(body))
+
+
+def _read(body: bytes) -> tuple[list[str], dict[str, int]]:
+    """Return the paths of duplicate keys, and the places of the errors about all keys."""
+    found, places = dict[str, None](), dict[str, int]()
+    if _may_repeat(body):
+        _walk(json.loads(body, object_pairs_hook=_Pairs), "", found, places)
+    return list(found), places
 
 
 class _Pairs(list[tuple[str, object]]):
@@ -70,15 +94,18 @@ def _may_repeat(body: bytes) -> bool:
     return seen_twice
 
 
-def _walk(value: object, path: str, found: list[str]) -> None:
+def _walk(value: object, path: str, found: dict[str, None], places: dict[str, int]) -> None:
+    """Collect the paths of repeated keys, and the places of the errors about each key."""
     if isinstance(value, _Pairs):
         seen: set[str] = set()
         for key, item in value:
             here = f"{path}.{key}" if path else key
+            places.setdefault(f"unknown field {quoted(here)}", len(places))
             if key in seen:
-                found.append(here)
+                found[here] = None
+                places.setdefault(f"duplicate field {quoted(here)}", len(places))
             seen.add(key)
-            _walk(item, here, found)
+            _walk(item, here, found, places)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            _walk(item, f"{path}[{index}]", found)
+            _walk(item, f"{path}[{index}]", found, places)

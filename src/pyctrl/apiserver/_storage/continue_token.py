@@ -10,6 +10,7 @@ import msgspec
 
 from pyctrl._go.json_errors import syntax_error
 from pyctrl.apiserver._errors import bad_request
+from pyctrl.apiserver._serializer.decoding import json_kind
 
 __all__ = ["INCONSISTENT", "ContinueToken", "decode_continue", "encode_continue"]
 
@@ -38,12 +39,14 @@ def decode_continue(text: str) -> ContinueToken:
     """
     token = _decode(text)
     if token.get("v") != _VERSION:
-        raise _refused(f'server does not recognize this encoded version "{token.get("v", "")}"')
-    version, start = token.get("rv"), token.get("start")
-    if not isinstance(start, str) or not start:
-        raise _refused("no start of key")
-    if not isinstance(version, int) or version == 0:
+        raise _refused(f"server does not recognize this encoded version {token.get('v', '')}")
+    version, start = token.get("rv", 0), token.get("start", "")
+    if not version:
         raise _refused("incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+    if not start:
+        raise _refused("encoded start key empty (version meta.k8s.io/v1)")
+    if any(part in ("", ".", "..") for part in start.removeprefix("/").split("/")):
+        raise _refused(start)
     return ContinueToken(version, start.removeprefix("/"))
 
 
@@ -58,6 +61,10 @@ def _decode(text: str) -> dict[str, Any]:
         raise _refused(syntax_error(data) or "invalid text") from None
     if not isinstance(token, dict):
         raise _refused("json: cannot unmarshal into Go value of type storage.continueToken")
+    for key, kind, name in (("v", str, "string"), ("rv", int, "int64"), ("start", str, "string")):
+        if (value := token.get(key)) is not None and type(value) is not kind:
+            field = f"Go struct field continueToken.{key} of type {name}"
+            raise _refused(f"json: cannot unmarshal {json_kind(value)} into {field}")
     return token
 
 

@@ -73,3 +73,31 @@ def test_an_unknown_field_is_refused_in_the_words_of_its_kind(ask: Asker, path: 
     """Kinds with fields of their own have different messages."""
     code, status = ask("GET", path, fieldSelector="x=1")
     assert (code, message in status["message"]) == (400, True), status["message"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "found"),
+    [
+        ("metadata.name=a\\,b", []),
+        ("=", ["a"]),
+        ("metadata.name=a,=", ["a"]),
+        ("metadata.name=a\\", "invalid field selector: invalid escape sequence: \\"),
+        ("metadata.name=a\\b", "invalid field selector: invalid escape sequence: \\b"),
+        ("metadata.name=a=b", "invalid field selector: unescaped character in value: 61"),
+        ("metadata.name", "invalid selector: 'metadata.name'; can't understand 'metadata.name'"),
+    ],
+)
+def test_terms_of_a_field_selector(ask: Asker, selector: str, found: list[str] | str) -> None:
+    """A backslash escapes commas and equals signs, and a term without field and value selects everything."""
+    ask.make("a")
+    code, answer = ask("GET", CONFIGMAPS, fieldSelector=selector)
+    names = [each["metadata"]["name"] for each in answer.get("items", ())]
+    assert (answer["message"] if code == 400 else names) == found
+
+
+def test_a_list_of_one_name_has_one_page(ask: Asker) -> None:
+    """There is no token for more objects, because no other object can have the name."""
+    for name in ("a", "b"):
+        ask.make(name)
+    found = ask("GET", CONFIGMAPS, fieldSelector="metadata.name=a", limit="1")[1]
+    assert "continue" not in found["metadata"]

@@ -15,7 +15,7 @@ from pyctrl.apiserver._fieldmanager.managed_fields import (
     update_managed_fields,
 )
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
-from tests.unit.apiserver._objects import create, deployment
+from tests.unit.apiserver._objects import GROUP, create, definition, deployment, spec_schema, thing
 
 
 def _tracked(
@@ -235,3 +235,18 @@ def test_an_update_with_an_empty_list_of_managed_fields_removes_them(ask: Asker)
     ask.make("a", data={"k": "1"})
     code, put = ask("PUT", f"{CONFIGMAPS}/a", _config({"k": "2"}, managedFields=[]))
     assert (code, "managedFields" in put["metadata"]) == (200, False)
+
+
+def test_an_update_loses_the_managers_of_a_version_that_lacks_its_fields(ask: Asker) -> None:
+    """As kube-apiserver: an object with a field that the version of a manager does not declare has no managers."""
+    body = definition(spec_schema({"a": {"type": "string"}}))
+    other = copy.deepcopy(body["spec"]["versions"][0])
+    other["name"], other["storage"] = "v2", False
+    other["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"] = {"b": {"type": "string"}}
+    body["spec"]["versions"].append(other)
+    assert ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body)[0] == 201
+    old, new = (f"/apis/{GROUP}/{version}/namespaces/default/things" for version in ("v1", "v2"))
+    made = {**thing({"b": "x"}), "apiVersion": f"{GROUP}/v2"}
+    assert "managedFields" in ask("POST", new, made)[1]["metadata"]
+    changed = ask("PATCH", f"{old}/a", {"spec": {"a": "y"}}, headers=MERGE)[1]
+    assert (changed["spec"], "managedFields" in changed["metadata"]) == ({"a": "y"}, False)

@@ -38,6 +38,13 @@ def allocated(*results: dict[str, Any], **status: Any) -> dict[str, Any]:
             ],
         ),
         (
+            allocated(RESULT, devices=[{**DEVICE, "device": ""}]),
+            [
+                'status.devices[0].device: Invalid value: "": a lowercase RFC 1123 label must consist of lower ca',
+                'status.devices[0]: Invalid value: {"Driver":"d.example.com","Pool":"p","Device":"","ShareID":""}',
+            ],
+        ),
+        (
             allocated({**RESULT, "request": "b", "pool": "", "shareID": "x"}),
             [
                 'status.allocation.devices.results[0].request: Invalid value: "b": must be the name of a request ',

@@ -1,6 +1,6 @@
 """The subresource ephemeralcontainers of pods: adds containers to a running pod.
 
-The messages were observed on kube-apiserver 1.36, whose errors about a changed container also show the difference.
+The messages were observed on kube-apiserver 1.36.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyctrl._go.text import shown_value
 from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._errors import FieldError, field_forbidden
+from pyctrl.apiserver._registry.go_structs import go_diff, go_struct
 from pyctrl.apiserver._registry.strategy import Object, SubresourceStrategy
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -60,7 +61,8 @@ def _validate_kept(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator
         if before["name"] not in after:
             yield field_forbidden(_PATH, f"{subject} may not be removed\n")
         elif after[before["name"]] != before:
-            yield field_forbidden(_PATH, f"{subject} may not be changed\n")
+            shown = (go_struct("EphemeralContainer", each) for each in (before, after[before["name"]]))
+            yield field_forbidden(_PATH, f"{subject} may not be changed{go_diff(*shown)}")
 
 
 EPHEMERAL_CONTAINERS = SubresourceStrategy(keep=_keep_all_but_ephemeral, validate=_validate_ephemeral)

@@ -6,17 +6,27 @@ cluster writes into the budget's status how many disruptions are allowed; each e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pyctrl._go.text import go_text
 from pyctrl.api import LabelSelector
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.graceful_deletion import check_preconditions
 from pyctrl.apiserver._endpoints.typed_bodies import EVICTION, decode_subresource_body
 from pyctrl.apiserver._endpoints.update import UpdatedObject
-from pyctrl.apiserver._errors import Response, StatusError, bad_request, failure_status, forbidden, unknown_error
+from pyctrl.apiserver._errors import (
+    Response,
+    StatusError,
+    bad_request,
+    failure_status,
+    forbidden,
+    invalid,
+    invalid_value,
+    unknown_error,
+)
 from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._registry._pods.admission import admit_posted, created_response
@@ -36,6 +46,7 @@ _MAX_DISRUPTED_PODS = 2000  # evicted pods that the disruption controller has no
 _PROCESSING_SECONDS = 10  # before a client retries while the budget is being processed
 _REFUSAL = "Cannot evict pod as it would violate the pod's disruption budget."
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+_UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 _Object = dict[str, Any]
 
 
@@ -51,17 +62,17 @@ class EvictionREST:
         """Delete the pod with the delete options of the Eviction, if its disruption budget allows it."""
         eviction = decode_subresource_body(request, EVICTION, self._backend.registry)
         creation = write_options(request.query, "CreateOptions")
-        check = partial(_check_name, request.target.name)
+        check = partial(_check, request.target.name, request.query.every("dryRun"))
         eviction = await admit_posted(self._backend, request, EVICTION, eviction, creation, check)
         options = delete_options(request.query, eviction.get("deleteOptions"))
         pod = self._backend.live(request).read(request.resource)
-        check_preconditions(self._backend.live(request), request.resource, options)
         dry_run = creation.dry_run or options.dry_run
         _check_and_decrement(self._backend, request, pod, dry_run=dry_run)
+        check_preconditions(self._backend.live(request), request.resource, options)
         if not dry_run:
             self._mark_evicted(request, creation)
         await self._deletes.delete_object(
-            request, replace(options, dry_run=dry_run, resource_version=""), admitted=True
+            request, replace(options, dry_run=dry_run, resource_version=None), admitted=True
         )
         return created_response(request)
 
@@ -73,9 +84,18 @@ class EvictionREST:
             self._updates.commit_subresource(request, stored, UpdatedObject(new=new, old=old, options=options))
 
 
-def _check_name(name: str, eviction: Mapping[str, Any]) -> None:
+def _check(name: str, dry_run: Sequence[str], eviction: Mapping[str, Any]) -> None:
+    """Refuse an Eviction with another name than the path, or with options that do not fit the request."""
     if eviction["metadata"].get("name", "") != name:
         raise bad_request("name in URL does not match name in Eviction object")
+    options = eviction.get("deleteOptions") or {}
+    if options.get(_UNSAFE):
+        why = "can not be set for pod eviction, try after removing the option"
+        raise invalid("Eviction", name, [invalid_value(f"deleteOptions.{_UNSAFE}", True, why)], "policy")
+    content = options.get("dryRun") or []
+    if dry_run and content and content != [*dry_run]:
+        shown = f"{go_text([*dry_run])} and {go_text(content)}"
+        raise unknown_error(f"Non-matching dry-run options in request and content: {shown}")
 
 
 def _check_and_decrement(

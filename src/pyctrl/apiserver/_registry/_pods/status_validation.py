@@ -7,6 +7,11 @@ from ipaddress import ip_address
 
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, invalid_value
+from pyctrl.apiserver._registry._pods.container_status_validation import (
+    validate_allocated_resources,
+    validate_extended_claim,
+    validate_state_changes,
+)
 from pyctrl.apiserver._registry.field_validation import address, invalid_name, is_address, text_of
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
@@ -15,6 +20,7 @@ __all__ = ["validate_pod_status"]
 
 _SYSTEM_CONDITIONS = frozenset(("PodScheduled", "Ready", "Initialized"))
 _NEGATIVE = "must be a non-negative integer"
+_PAIRS = ([4, 6], [6, 4])  # versions of addresses
 _NO_PAIR = "may specify no more than one IP for each IP family"
 
 
@@ -27,12 +33,15 @@ def validate_pod_status(new: Object, old: Object | None) -> Iterator[FieldError]
         yield invalid_value("status.observedGeneration", generation, _NEGATIVE)
     if (quality := text_of(status, "qosClass")) != text_of(before, "qosClass"):
         yield invalid_value("status.qosClass", quality, "field is immutable")
+    yield from validate_state_changes(status, before, new["spec"])
     yield from _claims(status.get("resourceClaimStatuses") or (), new["spec"])
+    yield from validate_extended_claim(status.get("extendedResourceClaimStatus"), new["spec"])
     yield from _addresses(status, before, "podIPs")
     host_addresses = status.get("hostIPs") or ()
     if host_addresses and text_of(host_addresses[0], "ip") != text_of(status, "hostIP"):
         yield invalid_value("status.hostIPs[0].ip", text_of(host_addresses[0], "ip"), "must be equal to `hostIP`")
     yield from _addresses(status, before, "hostIPs")
+    yield from validate_allocated_resources(status, new["spec"])
 
 
 def _conditions(conditions: Sequence[Mapping[str, JSON]], path: str) -> Iterator[FieldError]:
@@ -75,8 +84,11 @@ def _addresses(status: Mapping[str, JSON], before: Mapping[str, JSON], key: str)
     for index, text in enumerate(texts):
         if text not in known:
             yield from address(text, f"{path}[{index}]")
-    if len(texts) > 1 and all(map(is_address, texts)):
-        versions = [ip_address(each).version for each in texts]
-        if len(set(versions)) < len(versions):
-            shown = [{"IP": each} for each in texts]
-            yield invalid_value(path, shown, _NO_PAIR)
+    if not texts[1:]:
+        return
+    wrong = next((index for index, each in enumerate(texts) if not is_address(each)), None)
+    if wrong is not None:
+        why = f"failed to check for dual stack with error:invalid IP[{wrong}]: {texts[wrong]}"
+        yield FieldError("InternalError", f"Internal error: {why}", path)
+    if wrong is not None or [each.version for each in map(ip_address, texts)] not in _PAIRS:
+        yield invalid_value(path, [{"IP": each} for each in texts], _NO_PAIR)
