@@ -11,7 +11,7 @@ import pytest
 
 from pyctrl.api import Key
 from pyctrl.apiserver import ApiServer, CertificateAuthority, User
-from pyctrl.client import Client, Config
+from pyctrl.client import Client, Config, wait_for
 from pyctrl.cluster import Cluster, serving_cluster
 from pyctrl.kinds.authentication.v1 import SelfSubjectReview
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace
@@ -54,7 +54,7 @@ async def test_pods_find_the_authority_as_their_root() -> None:
     """With an authority, kube-root-ca.crt has the CA of the serving certificate."""
     authority = CertificateAuthority.new()
     async with Cluster(authority=authority, kubelet=False) as cluster, cluster.client() as client:
-        root = await client.get(ConfigMap, Key("default", "kube-root-ca.crt"))
+        root = await wait_for(client, ConfigMap, Key("default", "kube-root-ca.crt"))
         assert root.data["ca.crt"] == authority.certificate.decode()
 
 

@@ -99,8 +99,6 @@ class UpdateHandler:
     ) -> None:
         """Run mutating admission, `prepare_update` and validating admission on a change."""
         resource, new, old = request.resource, change.new, change.old
-        if (resource.group, resource.plural) == ("", "namespaces"):
-            new["spec"] = old.get("spec") or {}  # it holds only finalizers, which /finalize changes
         if not change.is_tracked:
             track_managed_fields(request, new, old)
         admission, options = self._backend.admission, change.options

@@ -28,8 +28,10 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 def _prepare_namespace(new: Object, old: Object | None) -> None:
-    """Add the finalizer `kubernetes` to the spec of a new namespace, and label the namespace with its name."""
-    if old is None:
+    """Label a namespace with its name; a new one has the finalizer `kubernetes`, which only /finalize removes."""
+    if old is not None:
+        new["spec"] = old.get("spec") or {}
+    else:
         finalizers = new["spec"].setdefault("finalizers", [])
         if "kubernetes" not in finalizers:
             finalizers.append("kubernetes")

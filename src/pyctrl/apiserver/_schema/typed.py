@@ -342,8 +342,10 @@ def _parsed_time(value: JSON, layout: str, *, places: int) -> str:
     if found is None:
         raise DecodeFailed(f'parsing time {quoted(value)} as "{layout}": cannot parse {quoted(value)} as "2006"')
     if places and len(found[7] or "") != places + 1:
-        rest = quoted(value[19:])
-        raise DecodeFailed(f'parsing time {quoted(value)} as "{layout}": cannot parse {rest} as ".000000"')
+        rest, wanted = value[19:], ".000000"
+        if len(found[7] or "") > places:
+            rest, wanted = rest[places + 1 :], "Z07:00"
+        raise DecodeFailed(f'parsing time {quoted(value)} as "{layout}": cannot parse {quoted(rest)} as "{wanted}"')
     fraction = (found[7] or "")[1:].ljust(places, "0")[:places]
     stem = value[:19].replace("t", "T")
     if found[8] not in "Zz":
