@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from pyctrl.apiserver._storage.continue_token import decode_continue, encode_continue
 
-
 names = st.text(min_size=1).filter(lambda text: "\0" not in text and not text.startswith("/"))
 
 
