@@ -42,7 +42,6 @@ from pyctrl.apiserver._errors import (
     StatusError,
     bad_request,
     internal_error,
-    not_acceptable_representation,
     resource_not_served,
     unknown_error,
 )
@@ -475,9 +474,8 @@ def _resource_request(
     accept = "" if target.subresource == "proxy" else context.headers.get("accept", "")  # else what a pod is to answer
     form = negotiate_media_type(accept, may_stream=is_collection)
     if form.shape is Representation.TABLE:
-        form = with_table_options(form, context.query.get("includeObject"))
-        if target.subresource == "status" and not resource.has_status_table:
-            raise not_acceptable_representation()
+        has_table = resource.has_status_table or target.subresource != "status"
+        form = with_table_options(form, context.query.get("includeObject"), has_table=has_table)
     return ResourceRequest(
         method=context.method,
         path=context.path,

@@ -98,17 +98,19 @@ def negotiate_discovery(accept: str, *, has_aggregated: bool) -> tuple[str, bool
     raise not_acceptable_representation()
 
 
-def with_table_options(form: MediaTypeOptions, include: str) -> MediaTypeOptions:
+def with_table_options(form: MediaTypeOptions, include: str, *, has_table: bool) -> MediaTypeOptions:
     """Return the media type of a table with the query parameter `includeObject`; "" means Metadata.
 
     Raises:
-        StatusError: 400, the parameter has another value.
+        StatusError: 400, the parameter has another value; 406, the resource has no table.
     """
-    if not include:
+    if not include and has_table:
         return form
-    if include not in _INCLUDED:
+    if include and include not in _INCLUDED:
         wrong = invalid_value("includeObject", include, "must be 'Metadata', 'Object', 'None', or empty")
         raise bad_request(f"Unable to convert to Table as requested: includeObject: {wrong.message}")
+    if not has_table:
+        raise not_acceptable_representation()
     return replace(form, include=include)
 
 
