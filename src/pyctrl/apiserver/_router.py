@@ -93,7 +93,8 @@ class Router:
         target, resource = request.target, request.resource
         if target.name and resource.namespaced and not target.namespace and not resource.is_custom:
             raise resource_not_served()
-        if "list" not in resource.verbs and (target.name or (resource.namespaced and not target.namespace)):
+        is_readable = "list" in resource.verbs or "get" in resource.verbs
+        if not is_readable and (target.name or (resource.namespaced and not target.namespace)):
             raise resource_not_served()  # a resource that is only created has no other URL than its collection
         if target.subresource and target.subresource not in resource.subresources:
             is_custom = resource.is_custom

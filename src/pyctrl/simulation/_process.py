@@ -16,7 +16,7 @@ from pyctrl.client import Config, Transport
 from pyctrl.controller import Controller, Request, Result
 from pyctrl.errors import LeadershipLost
 from pyctrl.manager import LeaderElection, Preflight
-from pyctrl.program import ProgramManager, WebhookOptions, run_setup
+from pyctrl.program import APIServerOptions, ProgramManager, WebhookOptions, run_setup
 from pyctrl.simulation._cache_reads import CacheReads
 from pyctrl.simulation._history import ProcessChanged, Reconciled
 from pyctrl.simulation._loop import simulation_loop
@@ -194,6 +194,7 @@ class Process:
         config = self.accesses.recorded(self._config(random, behind))
         async with ProgramManager(config, random=random, **options) as manager:
             manager.webhook_options = WebhookOptions(enabled=False)
+            manager.apiserver_options = APIServerOptions(enabled=False)
             run_setup(self.setup, manager, "the program")
             reads = CacheReads(manager.cache)
             for controller in manager.controllers:

@@ -12,12 +12,13 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from pyctrl.api import Key, Unstructured
+from pyctrl.api import Key
 from pyctrl.apiserver import ApiServer
 from pyctrl.dev import Requirements, find_requirements
 from pyctrl.manager import LeaderElection
 from pyctrl.program import install_definitions
 from pyctrl.rbac import compare
+from pyctrl.simulation._extension_requests import register_operator, serve_extensions
 from pyctrl.simulation._handle_points import HandlePoints
 from pyctrl.simulation._history import History, Logged, RestPhase
 from pyctrl.simulation._injector import Branch, Injector
@@ -137,7 +138,7 @@ class _Execution:
             invariants = InvariantChecks(world, self._simulation.invariants)
             self._start(world)
             if requirements.registrations:
-                await _install_webhooks(world, requirements.registrations)
+                await register_operator(world, requirements.registrations)
             run.error = await self._play(world)
             injector.is_armed = False
             await step_faults.end()
@@ -153,6 +154,7 @@ class _Execution:
         setup = self._simulation.setup_of(world)
         requirements = await find_requirements(setup, name="operator", account=Key("default", "operator"))
         await install_definitions(world.client, requirements.definitions)
+        serve_extensions(world, requirements.services)
         await world.wait_until_idle()
         world.states.begin()
         self._history.entries.clear()
@@ -199,16 +201,6 @@ class _Execution:
         run.error = run.error or world.repetitions.spinning
         run.end = world.state()
         run.steps = world.steps
-
-
-async def _install_webhooks(world: World, registrations: Sequence[dict[str, Any]]) -> None:
-    """Register the webhooks of the operator once it answers, as a Deployment's readiness probe ensures."""
-    process = world.processes[0]
-    while process.manager is None:
-        await asyncio.sleep(0.01)
-    await process.manager.started.wait()
-    for each in registrations:
-        await world.client.create(Unstructured.from_wire(each))
 
 
 def _undeclared(world: World) -> tuple[str, ...]:

@@ -251,3 +251,18 @@ async def test_selectors_must_be_known(client: Client) -> None:
     """A field selector that the kind does not declare gets 400."""
     with pytest.raises(BadRequest, match="field label not supported"):
         await client.list(Flavor, fields="spec.nothing=1")
+
+
+async def test_a_storage_may_have_get_alone() -> None:
+    """A kind that can be read by name only has the verb get, and no list."""
+
+    class Echo:
+        """Computes a flavor from its name."""
+
+        async def get(self, request: StorageRequest, name: str) -> Flavor | None:
+            return flavor(name, label=request.namespace)
+
+    async with client_of(APIResource(Flavor, Echo())) as client:
+        assert (await client.get(Flavor, KEY)).label == "default"
+        with pytest.raises(MethodNotAllowed):
+            await client.list(Flavor, namespace="default")
