@@ -138,8 +138,6 @@ class SavedComparison:
         reconciled = self._requests.followed.reconciled
         if found is None or reconciled is None or not self._requests.may_restore(request):
             return None
-        if found.due is not None and found.due <= _clock.now().timestamp():
-            return None
         own = reconciled.lister.store.get(request.namespace, request.name)
         if own is None or record_digest(reconciled.gvk, own) != found.digest:
             return None

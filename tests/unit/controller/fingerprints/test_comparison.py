@@ -126,3 +126,24 @@ async def test_lists_count_by_what_they_select() -> None:
         changed = await client.get(Secret, Key("default", "of-changes"))
         await client.patch(changed, MergePatch({"data": {"x": "eA=="}}))
     assert await runs_after_restart(program) == ["changes", "gains", "loses"]
+
+
+async def test_lists_that_no_request_has_read_again_are_forgotten() -> None:
+    """Of the lists that a start compares, those of requests that were not restored do not stay."""
+    lists = True
+
+    async def run(noter: Noter, request: Request) -> None:
+        if lists:
+            await noter.client.list(Secret, namespace="default", labels={"of": request.name})
+
+    program = Program(MemoryFingerprints(verify_within=LONG), run)
+    await filled(program, web="x", shop="x")
+    async with Manager(program.manager.config) as other:
+        client = other.live_client
+        await client.patch(await client.get(ConfigMap, Key("default", "web")), MergePatch({"data": {"x": "y"}}))
+    lists = False
+    async with program.running() as manager:
+        await settled(manager)
+        assert program.runs == ["web"]
+        (kind,) = program.controller.subscriptions.kinds.values()
+        assert [str(read.view()) for read in kind.reads()] == ["list of Secret in namespace default, labels of=shop"]
