@@ -11,11 +11,12 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from pyctrl._time_slices import TimeSlice
 from pyctrl.api import Key
-from pyctrl.cache import Informer, ListQuery, Record
+from pyctrl.cache import Created, Informer, ListQuery, Record
 from pyctrl.client import HttpRequest, WriteGate, write_gates
 from pyctrl.controller._causes import ReconcileCause, TriggerCause
 from pyctrl.controller._request import Request
@@ -123,6 +124,9 @@ class ControllerShard:
         self._deleted: dict[Request, tuple[int, float]] = {}  # slots of deleted objects, and until when
         if source is not None:
             source.on_deleted = self._remember
+            source.is_added_later = self._is_in_other_slot
+        for each in owned:
+            each.is_added_later = partial(self._has_owners_in_other_slots, each)
 
     @property
     def informer(self) -> Informer | None:
@@ -208,6 +212,18 @@ class ControllerShard:
             if absent.until > now:
                 break
             del self._absent[request]
+
+    # --- listed objects: `take` adds those in slots that this replica does not have yet ---
+
+    def _is_in_other_slot(self, record: Record) -> bool:
+        informer = self.informer
+        if informer is None or (not informer.is_synced and informer.covers_all):
+            return False  # a slot may be taken before the first list is complete: its events add the requests
+        return not self._assignment.has(self._slot_of_object(record))
+
+    def _has_owners_in_other_slots(self, source: KindSource, record: Record) -> bool:
+        owners = [self._find(request.key) for request in source.requests_of(Created(record, initial=True))]
+        return all(owner is not None and self._is_in_other_slot(owner) for owner in owners)
 
     # --- as a sink ---
 

@@ -86,6 +86,8 @@ class KindSource(Source):
         self.handler: Handler[Any] = handler
         #: Called with the last state of each deleted object, before its requests are added.
         self.on_deleted: Callable[[Record], None] | None = None
+        #: Says of a listed object, before its requests are mapped, that these will be added in another way.
+        self.is_added_later: Callable[[Record], bool] | None = None
         self._predicates: Sequence[Callable[[ObjectChange[Any]], bool]] = tuple(predicates)
         self._held: list[Created] | None = None  # the objects of the first list, while they are held back
 
@@ -227,11 +229,11 @@ class KindSource(Source):
         return _PendingRequests(self, object_change, requests, queue)
 
     def _is_put_aside(self, change: Created) -> bool:
-        """Hold back an object of the first list, if these are held back; return whether nothing is left to do."""
-        if self._held is None:
-            return False
-        self._held.append(change)
-        return True
+        """Return whether nothing is left to do for a listed object; hold it back if those of the first list are."""
+        if self._held is not None:
+            self._held.append(change)
+            return True
+        return self.is_added_later is not None and self.is_added_later(change.new)
 
     def _accepts(self, predicate: Callable[[ObjectChange[Any]], bool], change: ObjectChange[Any]) -> bool:
         try:

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from datetime import timedelta
 
 import pytest
 
 from pyctrl._time_slices import STEPS
-from pyctrl.cache import Record
+from pyctrl.cache import CachedClient, Record
 from pyctrl.client import HttpRequest, MergePatch
 from pyctrl.client._transport.leader_gate import check_gates
-from pyctrl.controller import ControllerShard, Queue, Request, ShardBy, TriggerCause, WorkItem, all_slots, by_label
+from pyctrl.controller import (
+    ControllerShard,
+    KindSource,
+    Queue,
+    Request,
+    ShardBy,
+    TriggerCause,
+    WorkItem,
+    all_slots,
+    by_label,
+)
+from pyctrl.controller._handlers import for_object
 from pyctrl.controller._sharding.shard_key import slot_of_text, slot_of_uid
 from pyctrl.errors import NotLeading
 from pyctrl.kinds.core.v1 import ConfigMap
@@ -228,6 +240,38 @@ async def test_taking_many_objects_does_not_block_the_loop() -> None:
             turns += 1
         assert bench.queue.statistics().ready >= count
         assert turns >= count / STEPS
+
+
+async def test_objects_that_are_listed_before_their_slot_comes_run_once() -> None:
+    """A slot that comes while the objects of a list wait to be handled runs each of them once, not twice."""
+    async with shard(ShardBy.UID, *map(str, range(500)), slots=0) as bench:
+        source = KindSource(CachedClient(bench.cache, bench.client), ConfigMap, for_object, is_reconciled=True)
+        queue, slots, runs = Queue(), Slots(0), Counter[str]()
+        mine = ControllerShard("late", queue, ShardBy.UID, source, slots)
+        following = asyncio.create_task(source.run(mine))
+        await asyncio.sleep(0)
+        slots.slots = all_slots()
+        taking = asyncio.create_task(mine.take(all_slots()))
+        while not (taking.done() and source.synced.is_set() and not queue.statistics().ready):
+            await asyncio.sleep(0)
+            while queue.statistics().ready:
+                async with queue.take() as item:
+                    runs[item.request.name] += 1
+                    item.succeed()
+        assert (len(runs), set(runs.values())) == (500, {1})
+        following.cancel()
+
+
+async def test_what_another_replica_has_is_not_handled() -> None:
+    """Of listed objects those in slots of others are left to `take`, and before the first list is complete none is."""
+    async with shard(ShardBy.UID, "a", "b", slots=0) as bench:
+        records = [bench.source.informer.find(request(name).key) for name in "ab"]
+        bench.slots.slots = bench.slots_of("a")
+        assert bench.source.is_added_later is not None
+        assert [record is not None and bench.source.is_added_later(record) for record in records] == [False, True]
+    unsynced = Bench(ShardBy.UID, 0)
+    assert unsynced.source.is_added_later is not None
+    assert not unsynced.source.is_added_later(Record(b"{}", "a", "default", "a", 1))
 
 
 async def test_a_slot_that_is_lost_while_it_is_taken_adds_nothing_more() -> None:
