@@ -139,7 +139,8 @@ class Router:
             return "", self._rest(factory, method)
         if method == "POST" and not target.name and "" in resource.rest:
             return "create", self._rest(resource.rest[""], method)
-        return verbs.get((method, "object" if target.name else "collection"), ("", None))
+        is_object = target.name and not (method == "POST" and resource.is_custom)  # which has the name of its body
+        return verbs.get((method, "object" if is_object else "collection"), ("", None))
 
     def _storage_handler(self, resource: ResourceType, storage: ResourceStorage) -> StorageHandler:
         from pyctrl.apiserver._extension.storage_handler import StorageHandler  # here: extension API servers only

@@ -472,7 +472,7 @@ def _resource_request(
     """Return a request for a resource, with the representation that the client accepts."""
     is_collection = context.method == "GET" and not target.name
     accept = "" if target.subresource == "proxy" else context.headers.get("accept", "")  # else what a pod is to answer
-    form = negotiate_media_type(accept, may_stream=is_collection)
+    form = negotiate_media_type(accept, may_stream=is_collection, is_custom=resource.is_custom)
     if form.shape is Representation.TABLE:
         has_table = resource.has_status_table or target.subresource != "status"
         form = with_table_options(form, context.query.get("includeObject"), has_table=has_table)

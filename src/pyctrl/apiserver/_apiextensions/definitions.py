@@ -24,6 +24,7 @@ __all__ = [
     "condition",
     "default_definition",
     "definition_warnings",
+    "deletion_completed",
     "deletion_in_progress",
     "is_established",
     "mark_terminating",
@@ -425,6 +426,14 @@ def deletion_in_progress(definition: dict[str, JSON]) -> dict[str, JSON] | None:
     message = "CustomResource deletion is in progress"
     _set_condition(changed["status"], "Terminating", "True", "InstanceDeletionInProgress", message)
     return changed
+
+
+def deletion_completed(definition: dict[str, JSON]) -> None:
+    """Change the condition Terminating of a deleted definition without objects, in place."""
+    reason, message = "InstanceDeletionCompleted", "removed all instances"
+    if not is_established(definition):
+        reason, message = "NeverEstablished", "resource was never established"
+    _set_condition(definition["status"], "Terminating", "False", reason, message)
 
 
 def _set_condition(status: dict[str, JSON], kind: str, value: str, reason: str, message: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from pyctrl.apiserver._apiextensions.custom_type import served_types
 from pyctrl.apiserver._apiextensions.definitions import (
     CLEANUP_FINALIZER,
+    deletion_completed,
     deletion_in_progress,
     is_established,
     updated_status,
@@ -145,6 +146,7 @@ class EstablishingController:
         metadata["finalizers"] = [each for each in metadata.get("finalizers") or () if each != CLEANUP_FINALIZER]
         self._terminating.discard(stored.name)
         if metadata["finalizers"]:
+            deletion_completed(definition)
             self._put(definition)
         else:
             self._definitions.remove(stored)

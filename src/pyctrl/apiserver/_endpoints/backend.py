@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.resource_type import with_type_meta
-from pyctrl.apiserver._serializer.decoding import unrecognized_body
+from pyctrl.apiserver._serializer.decoding import json_kind, unrecognized_body
 from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject
 
 if TYPE_CHECKING:
@@ -133,15 +134,37 @@ def check_type_meta(obj: dict[str, Any], resource: ResourceType, body: bytes) ->
     raise _api_version_mismatch("", resource)
 
 
-def check_patched_type_meta(obj: dict[str, Any], resource: ResourceType) -> None:
-    """Refuse the result of a patch to a custom resource that has no kind or apiVersion."""
+def check_patched_type_meta(obj: dict[str, Any], resource: ResourceType) -> StatusError | None:
+    """Refuse the result of a patch to a custom resource that has no kind or apiVersion.
+
+    Returns:
+        422: it has another kind or version, which matters to whole objects only.
+    """
     if not resource.is_custom:
-        return
+        return None
     if not obj.get("kind"):
-        shown = msgspec.json.encode({name: obj[name] for name in sorted(obj)}).decode()
+        shown = msgspec.json.encode(obj, order="sorted").decode()
         raise UndecodableBody(resource.kind, resource.version, f"Object 'Kind' is missing in '{shown}'")
     if not obj.get("apiVersion"):
         raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+    for key in ("apiVersion", "kind"):
+        if type(obj[key]) is not str:
+            why = f"cannot unmarshal {json_kind(obj[key])} into Go struct field .{key} of type string"
+            raise UndecodableBody(
+                resource.kind, resource.version, f"couldn't get version/kind; json parse error: json: {why}"
+            )
+    kind, version = obj["kind"], obj["apiVersion"]
+    if version.count("/") > 1:
+        raise UndecodableBody(resource.kind, resource.version, f"unexpected GroupVersion string: {version}")
+    pairs = ("kind", kind, resource.kind), ("apiVersion", version, resource.api_version)
+    causes = [invalid_value(key, value, f"must be {wanted}") for key, value, wanted in pairs if value != wanted]
+    return invalid(kind, _name_of(obj), causes, version.rpartition("/")[0]) if causes else None
+
+
+def _name_of(obj: Mapping[str, Any]) -> str:
+    """Return the name of an object that is not decoded; "" without one."""
+    metadata = obj.get("metadata")
+    return str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
 
 
 def check_kind(obj: dict[str, Any], resource: ResourceType, registry: ServedResources) -> None:
@@ -162,10 +185,8 @@ def _api_version_mismatch(version: object, resource: ResourceType) -> StatusErro
 def _custom_mismatch(obj: dict[str, Any], resource: ResourceType) -> StatusError:
     if obj.get("apiVersion") != resource.api_version:
         return _api_version_mismatch(obj.get("apiVersion"), resource)
-    metadata = obj.get("metadata")
-    name = str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
     cause = invalid_value("kind", obj["kind"], f"must be {resource.kind}")
-    return invalid(obj["kind"], name, [cause], resource.group)
+    return invalid(obj["kind"], _name_of(obj), [cause], resource.group)
 
 
 def check_name_and_namespace(metadata: dict[str, Any], request: ResourceRequest) -> None:

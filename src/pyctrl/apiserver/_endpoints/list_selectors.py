@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SelectionPredicate", "label_selector_problem", "read_selection"]
 
 _UID = "object.metadata.uid"  # the other field of shard selectors is the namespace
-_EVERY_KIND = ("metadata.name", "metadata.namespace")  # field labels that every kind supports
+_EVERY_KIND = ("metadata.name", "metadata.namespace")  # field labels of a kind that declares none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,8 +163,8 @@ def _term_problem(term: str) -> str:
 
 def _supported_fields(resource: ResourceType) -> list[str]:
     nameless = {"metadata": {"name": "", "namespace": ""}}
-    fields = dict.fromkeys(_EVERY_KIND) | dict.fromkeys(resource.selectable_fields(nameless))
-    return list(fields)
+    fields = list(resource.selectable_fields(nameless))
+    return fields if resource.is_custom or not {*fields} <= {*_EVERY_KIND} else list(_EVERY_KIND)
 
 
 #: Terms of a field selector, separated by commas that are not escaped; the operator of a term; escaped characters.

@@ -61,8 +61,9 @@ class PatchHandler:
             new, duplicates = apply_patch_to_object(live, request, media)
             kept = _kept_fields(request, media, new, live)
             try:
-                check_patched_type_meta(new, request.resource)
-                check_kind(new, request.resource, self._backend.registry)
+                mismatch = check_patched_type_meta(new, request.resource)
+                if not request.resource.is_custom:
+                    check_kind(new, request.resource, self._backend.registry)
                 if media == STRATEGIC:
                     _decode_converted(new, request, options, duplicates)
                 else:
@@ -70,6 +71,8 @@ class PatchHandler:
             except UndecodableBody as unfit:
                 raise patch_outcome_undecodable(stored.read(request.resource), request, media, unfit) from None
             check_name_and_namespace(new["metadata"], request)
+            if mismatch is not None and not request.target.subresource:
+                raise mismatch
             old = live if kept else stored.read(request.resource)
             return UpdatedObject(new=new, old=old, options=options)
 

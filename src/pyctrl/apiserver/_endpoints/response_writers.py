@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pyctrl.apiserver._errors import YAML, Response, not_acceptable_for_list
+from pyctrl.apiserver._errors import YAML, Response, not_acceptable_for_list, unknown_error
 from pyctrl.apiserver._meta.external_annotations import internal_metadata_json
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
 from pyctrl.apiserver._storage.storage import StoredObject
@@ -34,11 +34,13 @@ def object_response(
     """Return a response with one object.
 
     Raises:
-        StatusError: 406, the client accepts only the metadata of a list.
+        StatusError: 406 (500 for a custom resource), the client accepts only the metadata of a list.
     """
     if form.shape is Representation.WHOLE:
         return bytes_response(stored.view(resource), form, status)
     if form.kind == "PartialObjectMetadataList":
+        if resource.is_custom:
+            raise unknown_error("content is not a list")
         raise not_acceptable_for_list(form.kind, _go_type(resource), is_list=False)
     if form.shape is Representation.TABLE:
         return bytes_response(

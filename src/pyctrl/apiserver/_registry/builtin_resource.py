@@ -67,6 +67,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         rest: Handlers of subresources by name. The one under "" handles the creation of objects that are not stored,
             such as reviews.
         repeats_columns: Whether each line of a watch has the columns of the table.
+        extra_cells: Names of cells that have no column.
         has_status_table: Whether the status is served as a table.
         conversions: By `apiVersion`, a function that converts an object of another version into it. By default, the
             versions have the same form.
@@ -83,6 +84,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     row_order: Callable[[Object], tuple[int, str]] | None = None
     row_conditions: Callable[[Object], list[JSON]] | None = None
     repeats_columns: bool = False
+    extra_cells: tuple[str, ...] = ()
     has_status_table: bool = True
     rest: Mapping[str, RESTFactory] = {}
     conversions: Mapping[str, Callable[[Object], Object]] = {}

@@ -125,7 +125,8 @@ class BuiltinResourceType:
         cells: Cells = {"Name": metadata.get("name", ""), "Age": age(created), "Created At": created}
         if self.resource.cells is not None:
             cells.update(self.resource.cells(obj))
-        return [cells.get(column["name"], NONE) for column in self._columns]
+        names = (*(column["name"] for column in self._columns), *self.resource.extra_cells)
+        return [cells.get(each, NONE) for each in names]
 
     @property
     def _columns(self) -> Sequence[Mapping[str, JSON]]:

@@ -14,7 +14,7 @@ from pyctrl.apiserver._errors import FieldError, Response, conflict, invalid, in
 from pyctrl.apiserver._meta.system_fields import keep_system_fields
 from pyctrl.apiserver._meta.validation import MetadataCheck, validate_finalizer
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, RESTContext
-from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strategy, fields_at
+from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells, status_of
 from pyctrl.apiserver._request.options import write_options
 from pyctrl.apiserver._request.request import ResourceRequest
@@ -125,7 +125,7 @@ RESOURCES: Final = (
         strategy=Strategy(
             name_rule=names.label,
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
-            fields={"name": SelectableField(("metadata.name",)), **fields_at("status.phase")},
+            fields=fields_at("status.phase"),
             defaults=(_default_namespace,),
             prepares=(_prepare_namespace,),
             validates=(_validate_namespace,),

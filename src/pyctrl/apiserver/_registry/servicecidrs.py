@@ -118,5 +118,6 @@ RESOURCES: Final = (
             validates=(_validate_ip_address,),
         ),
         cells=_ip_address_cells,
+        extra_cells=("Age",),
     ),
 )

@@ -51,16 +51,18 @@ _DISCOVERY_MEDIA = {**_MEDIA, "application/*": JSON, PROTOBUF: JSON}
 
 
 @lru_cache(maxsize=256)
-def negotiate_media_type(accept: str, *, may_stream: bool = False) -> MediaTypeOptions:
+def negotiate_media_type(accept: str, *, may_stream: bool = False, is_custom: bool = False) -> MediaTypeOptions:
     """Return the first media type of `Accept` that the server supports.
 
     Raises:
-        StatusError: 406, the server supports none of them.
+        StatusError: 406, the server supports none of them; custom resources have another message.
     """
     if not accept:
         return MediaTypeOptions()
     clauses = [[part.strip() for part in clause.split(";")] for clause in accept.split(",")]
     if not any(media in _MEDIA for media, *_ in clauses):
+        if is_custom:
+            raise not_acceptable_representation()
         raise not_acceptable((*MEDIA_TYPES, *STREAM_MEDIA_TYPES) if may_stream else MEDIA_TYPES)
     for media, *parameters in sorted(clauses, key=_preference):
         found = _MEDIA.get(media)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -116,3 +118,68 @@ def test_metadata_that_a_schema_requires_is_there(ask: Asker) -> None:
     code, refused = ask("POST", THINGS, {**thing, "spec": {}})
     assert (code, [each["field"] for each in refused["details"]["causes"]]) == (422, ["spec.count"])
     assert ask("POST", THINGS, {**thing, "spec": {"count": 1}})[0] == 201
+
+
+def test_a_definition_without_objects_that_is_kept_says_so(ask: Asker) -> None:
+    """Another finalizer keeps a deleted definition; the condition says that its objects are gone."""
+    body = definition("v1")
+    body["metadata"]["finalizers"] = ["example.com/hold"]
+    assert ask("POST", DEFINITIONS, body)[0] == 201
+    ask("DELETE", f"{DEFINITIONS}/things.x.io")
+    found = ask("GET", f"{DEFINITIONS}/things.x.io")[1]
+    terminating = next(each for each in found["status"]["conditions"] if each["type"] == "Terminating")
+    assert found["metadata"]["finalizers"] == ["example.com/hold"]
+    assert (terminating["status"], terminating["reason"]) == ("False", "InstanceDeletionCompleted")
+
+
+THING = {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "a"}}
+
+
+def test_a_post_to_a_name_creates_the_object_of_the_body(ask: Asker) -> None:
+    """For custom resources the name in the URL of a POST does not matter."""
+    assert ask("POST", DEFINITIONS, definition("v1"))[0] == 201
+    assert ask("POST", f"{THINGS}/b", THING)[1]["metadata"]["name"] == "a"
+    assert ask("POST", f"{THINGS}/b", THING)[1]["reason"] == "AlreadyExists"
+
+
+@pytest.mark.parametrize(
+    ("patch", "why"),
+    [
+        ({"apiVersion": "x.io/v2"}, 'Thing.x.io "a" is invalid: apiVersion: Invalid value: "x.io/v2": must be x.io/v1'),
+        (
+            {"apiVersion": "v1", "kind": "Pod"},
+            '[kind: Invalid value: "Pod": must be Thing, apiVersion: Invalid value: "v1": must be x.io/v1]',
+        ),
+        ({"apiVersion": "a/b/c"}, "unexpected GroupVersion string: a/b/c"),
+        ({"kind": 7}, "json: cannot unmarshal number into Go struct field .kind of type string"),
+    ],
+)
+def test_a_patch_does_not_change_the_kind(ask: Asker, patch: dict[str, Any], why: str) -> None:
+    """A patch to another kind or version is invalid."""
+    ask("POST", DEFINITIONS, definition("v1"))
+    ask("POST", THINGS, THING)
+    code, refused = ask("PATCH", f"{THINGS}/a", patch, headers=MERGE)
+    assert (code, refused["message"].endswith(why)) == (422, True), refused
+
+
+def test_a_patch_to_the_status_keeps_kind_and_version(ask: Asker) -> None:
+    """Only the status of the patched object counts."""
+    ask("POST", DEFINITIONS, definition("v1"))
+    ask("POST", THINGS, THING)
+    code, found = ask("PATCH", f"{THINGS}/a/status", {"kind": "Other", "status": {"count": 1}}, headers=MERGE)
+    assert (code, found["kind"], found["status"]) == (200, "Thing", {"count": 1})
+
+
+@pytest.mark.parametrize(
+    ("accept", "code", "why"),
+    [
+        ("image/png", 406, "only the following media types are accepted: application/json, "),
+        ("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", 500, "content is not a list"),
+    ],
+)
+def test_representations_that_custom_resources_do_not_have(ask: Asker, accept: str, code: int, why: str) -> None:
+    """The messages are those of kube-apiserver's server for definitions."""
+    ask("POST", DEFINITIONS, definition("v1"))
+    ask("POST", THINGS, THING)
+    found, refused = ask("GET", f"{THINGS}/a", headers={"Accept": accept})
+    assert (found, refused["message"].startswith(why), "details" in refused) == (code, True, False)

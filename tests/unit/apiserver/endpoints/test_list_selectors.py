@@ -101,3 +101,11 @@ def test_a_list_of_one_name_has_one_page(ask: Asker) -> None:
         ask.make(name)
     found = ask("GET", CONFIGMAPS, fieldSelector="metadata.name=a", limit="1")[1]
     assert "continue" not in found["metadata"]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/namespaces", "/api/v1/nodes"])
+def test_a_kind_with_field_labels_of_its_own_has_no_others(ask: Asker, path: str) -> None:
+    """A cluster-scoped kind that declares field labels is not selected by namespace; others are."""
+    refused = ask("GET", path, fieldSelector="metadata.namespace=a")
+    assert (refused[0], refused[1]["message"]) == (400, "field label not supported: metadata.namespace")
+    assert ask("GET", "/api/v1/persistentvolumes", fieldSelector="metadata.namespace=a")[0] == 200

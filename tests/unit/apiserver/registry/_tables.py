@@ -21,12 +21,13 @@ def row_id(each: object) -> str:
 
 
 def cells_of(place: tuple[str, str, str], obj: dict[str, Any]) -> list[Any]:
-    """Return the cells of an object's row, except name and age."""
+    """Return the cells of an object's row, except those of the columns for name and age."""
     found = ResourceRegistry().find(*place)
     assert found is not None
     obj = {**obj, "metadata": {"name": "a", **obj.get("metadata", {})}}
     with _clock.use(lambda: NOW):
         made = convert_to_table(found, [obj], metadata={})
     names = [column["name"] for column in made["columnDefinitions"]]
-    shown = dict(zip(names, made["rows"][0]["cells"], strict=True))
-    return [shown[name] for name in names if name not in ("Name", "Age")]
+    cells = made["rows"][0]["cells"]
+    shown = dict(zip(names, cells[: len(names)], strict=True))
+    return [*(shown[name] for name in names if name not in ("Name", "Age")), *cells[len(names) :]]

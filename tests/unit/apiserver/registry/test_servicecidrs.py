@@ -12,7 +12,7 @@ ROWS: list[Row] = [
     (
         ("networking.k8s.io", "v1", "ipaddresses"),
         {"spec": {"parentRef": {"resource": "services", "namespace": "n", "name": "s"}}},
-        ["services/n/s"],
+        ["services/n/s", "<unknown>"],
     ),
     (
         ("networking.k8s.io", "v1", "servicecidrs"),
