@@ -17,21 +17,25 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from random import Random
+from typing import Literal, TypeAlias, get_args
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pyctrl.api import Key, ObjectMeta
+from pyctrl.api import Key, ObjectMeta, set_controller_reference
 from pyctrl.client import Client, Config, MergePatch
 from pyctrl.controller import Builder, Reconciler, Request
 from pyctrl.errors import PyctrlError
-from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.manager import Manager, Preflight, Sharding
 from pyctrl.testing._cluster.control_plane import control_plane
 from tools._ring_audit import POLICY, judge
+
+Memory: TypeAlias = Literal["off", "hash", "filter", "label"]
 
 NAMESPACE = "default"
 LABEL = "kill-replicas"
@@ -39,22 +43,33 @@ PATIENCE = 90  # seconds until everything is done after the last fault
 
 
 class Copier(Reconciler[ConfigMap]):
-    """Copies `wanted` to `done`, without a resource version: only sharding keeps others from writing it."""
+    """Copies `wanted` to `done`, without a resource version: only sharding keeps others from writing it.
 
-    def __init__(self, name: str, random: Random) -> None:
+    With owned objects it also creates a Secret for each ConfigMap that has none in its cache. One that the cache lacks
+    would be created twice.
+    """
+
+    def __init__(self, name: str, random: Random, *, has_owned: bool) -> None:
         self.name, self._random = name, random
+        self.owns = (Secret,) if has_owned else ()
 
     async def reconcile(self, request: Request) -> None:
         """Copy, after a while."""
         found = await self.client.find(ConfigMap, request.key)
-        if found is None or LABEL not in found.metadata.labels or found.data.get("done") == found.data.get("wanted"):
+        if found is None or LABEL not in found.metadata.labels:
+            return
+        if self.owns and not await self.client.list(Secret, namespace=NAMESPACE, index=("owner", found.metadata.uid)):
+            child = Secret(metadata=ObjectMeta(generate_name="child-", namespace=NAMESPACE, labels={LABEL: ""}))
+            set_controller_reference(found, child)
+            await self.client.create(child)
+        if found.data.get("done") == found.data.get("wanted"):
             return
         await asyncio.sleep(self._random.choice((0, 0, 0.05, 0.3, 3.0)) * self._random.random())
         done = {"done": found.data.get("wanted", ""), "by": self.name}
         await self.client.patch(found, MergePatch({"data": done}))
 
 
-async def replica(kubeconfig: Path, name: str, *, is_memory_sharded: bool) -> None:
+async def replica(kubeconfig: Path, name: str, memory: Memory) -> None:
     """Run one replica until it is asked to stop."""
     config, random = replace(Config.load(kubeconfig=kubeconfig), user_agent=name), Random(name)
     sharding = Sharding(
@@ -62,10 +77,11 @@ async def replica(kubeconfig: Path, name: str, *, is_memory_sharded: bool) -> No
         namespace=NAMESPACE,
         identity=name,
         handover_timeout=timedelta(seconds=5),
-        memory=is_memory_sharded,
+        memory={"off": False, "hash": True, "filter": True, "label": "label"}[memory],
     )
     async with Manager(config, sharding=sharding, namespaces=[NAMESPACE], preflight=Preflight.OFF) as manager:
-        Builder(manager).reconciles(ConfigMap).options(workers=8).build(Copier(name, random))
+        copier = Copier(name, random, has_owned=memory != "off")
+        Builder(manager).reconciles(ConfigMap).options(workers=8).build(copier)
         await manager.run()
 
 
@@ -81,8 +97,8 @@ class Process:
 class Ring:
     """The processes, and what happens to them."""
 
-    def __init__(self, kubeconfig: Path, count: int, random: Random, home: Path, *, is_memory_sharded: bool) -> None:
-        self._is_memory_sharded = is_memory_sharded
+    def __init__(self, kubeconfig: Path, count: int, random: Random, home: Path, memory: Memory) -> None:
+        self._memory = memory
         self._kubeconfig, self._random, self._home = kubeconfig, random, home
         self.names: list[str] = []
         self.events: dict[str, int] = {}
@@ -92,7 +108,7 @@ class Ring:
         name = f"replica-{len(self.names)}"
         self.names.append(name)
         command = [sys.executable, __file__, "--replica", name, "--kubeconfig", str(self._kubeconfig)]
-        command += ["--memory"] * self._is_memory_sharded
+        command += ["--memory", self._memory]
         with (self._home / f"{name}.log").open("wb") as log:
             return Process(name, subprocess.Popen(command, stdout=log, stderr=log))
 
@@ -148,6 +164,14 @@ async def undone(client: Client) -> list[str]:
     return [each.metadata.name for each in found if each.data.get("done") != each.data.get("wanted")]
 
 
+async def without_one_child(client: Client) -> list[str]:
+    """Return the objects that do not have exactly one Secret, with the number."""
+    children = await client.list(Secret, namespace=NAMESPACE, labels=LABEL)
+    count = Counter(owner.name for child in children for owner in child.metadata.owner_references)
+    names = [each.metadata.name for each in await client.list(ConfigMap, namespace=NAMESPACE, labels=LABEL)]
+    return [f"{name} with {count[name]} children" for name in names if count[name] != 1]
+
+
 async def torment(kubeconfig: Path, home: Path, args: argparse.Namespace) -> tuple[Ring, int, list[str]]:
     """Run the replicas under load and faults; return them, the number of changes, and what is not done in the end."""
     random, loop = Random(args.seed), asyncio.get_running_loop()
@@ -155,7 +179,7 @@ async def torment(kubeconfig: Path, home: Path, args: argparse.Namespace) -> tup
         for number in range(args.objects):
             meta = ObjectMeta(name=f"object-{number}", namespace=NAMESPACE, labels={LABEL: ""})
             await client.create(ConfigMap(metadata=meta, data={"wanted": "0"}))
-        ring, stopping = Ring(kubeconfig, args.replicas, random, home, is_memory_sharded=args.memory), asyncio.Event()
+        ring, stopping = Ring(kubeconfig, args.replicas, random, home, args.memory), asyncio.Event()
         try:
             loading = asyncio.create_task(load(client, args.objects, random, stopping))
             ends = loop.time() + args.minutes * 60
@@ -169,7 +193,7 @@ async def torment(kubeconfig: Path, home: Path, args: argparse.Namespace) -> tup
                 if not (left := await undone(client)):
                     break
                 await asyncio.sleep(1)
-            return ring, changes, left
+            return ring, changes, [*left, *(await without_one_child(client) if args.memory != "off" else ())]
         finally:
             await asyncio.to_thread(ring.stop)
 
@@ -182,13 +206,14 @@ def main() -> int:
     parser.add_argument("--replicas", type=int, default=4, help="default: %(default)s")
     parser.add_argument("--objects", type=int, default=300, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
-    text = "replicas cache only their own objects, which the server selects (ShardedListAndWatch)"
-    parser.add_argument("--memory", action="store_true", help=text)
+    text = "replicas cache only their own objects: selected by the server by hash (ShardedListAndWatch), filtered, or "
+    text += "selected by label; they create Secrets, which they own"
+    parser.add_argument("--memory", nargs="?", const="hash", default="off", choices=get_args(Memory), help=text)
     parser.add_argument("--replica", help=argparse.SUPPRESS)
     parser.add_argument("--kubeconfig", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.replica:
-        asyncio.run(replica(args.kubeconfig, args.replica, is_memory_sharded=args.memory))
+        asyncio.run(replica(args.kubeconfig, args.replica, args.memory))
         return 0
     if args.assets is None:
         parser.error("--assets is required: the directory of etcd and kube-apiserver, such as that of setup-envtest")
@@ -197,7 +222,7 @@ def main() -> int:
         policy, log = home / "policy.json", home / "audit.log"
         policy.write_text(json.dumps(POLICY))
         flags = [f"--audit-policy-file={policy}", f"--audit-log-path={log}", "--audit-log-maxsize=10000"]
-        flags += ["--feature-gates=ShardedListAndWatch=true"] * args.memory
+        flags += ["--feature-gates=ShardedListAndWatch=true"] * (args.memory == "hash")
         with control_plane(args.assets, apiserver_flags=flags) as plane:
             try:
                 ring, changes, left = asyncio.run(torment(plane.kubeconfig, home, args))
@@ -207,7 +232,7 @@ def main() -> int:
         verdicts = judge(log, ring.names)
     print(f"{args.minutes:g} minutes, {args.replicas} replicas, {len(ring.names)} processes, faults: {ring.events}")
     print(f"{changes} changes of {args.objects} objects; {verdicts.writes} writes by replicas, {verdicts.moves} after")
-    print(f"another replica's, {verdicts.leases} writes of Leases; not done in the end: {len(left)}")
+    print(f"another replica's, {verdicts.leases} writes of Leases; not done in the end: {len(left)} {left[:5] or ''}")
     print(f"writes by a replica that did not have the object: {len(verdicts.wrong)}")
     for line in verdicts.wrong[:20]:
         print(f"  {line}")

@@ -16,6 +16,7 @@ from pyctrl.cache._informer import Informer
 from pyctrl.cache._options import KindOptions, Outside, Selector, ShardMemory
 from pyctrl.cache._read_observer import ReadObserver, read_observer
 from pyctrl.cache._record import Record
+from pyctrl.cache._shard_uid import SHARD_LABEL, SLOTS, slot_of_uid
 from pyctrl.cache._store_writer import StoreListener
 from pyctrl.cache._subscribers import Subscription
 from pyctrl.cache._transform import Transform
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pyctrl.cache._statistics import InformerStatistics
 
 __all__ = [
+    "SHARD_LABEL",
+    "SLOTS",
     "Cache",
     "CachedClient",
     "Change",
@@ -45,6 +48,7 @@ __all__ = [
     "Updated",
     "field_selector",
     "read_observer",
+    "slot_of_uid",
 ]
 
 if not TYPE_CHECKING:  # a type checker would accept any name

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from pyctrl.api import HASH_SPACE, ShardRange, ShardSelector, hash_field, merge_ranges, subtract_ranges
 from pyctrl.cache._compression import Compressor
 from pyctrl.cache._metadata import ObjectIdentity
 from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
-from pyctrl.cache._shard_uid import SHARED, OwnerKinds, shard_uid
+from pyctrl.cache._shard_uid import SHARD_LABEL, SHARED, OwnerKinds, shard_label, shard_uid
 from pyctrl.cache._transform import BytesTransform
 
 __all__ = ["EVERYTHING", "CoveredRanges", "Ranges", "ShardedRecordReader", "share_of"]
 
 Ranges: TypeAlias = tuple[ShardRange, ...]
+
+#: Stands for the uid of an object without its label: it is in no range, although its uid may be.
+HIDDEN = "?"
 
 MAX_OWN_WRITES = 10_000  # own writes of ranges that are still to be covered, as of the overlay
 
@@ -38,11 +41,15 @@ class CoveredRanges:
     Args:
         wanted: the ranges that the program asks for.
         owners: the kinds of owners by whose uid objects are selected; empty: by their own.
+        by_label: whether only objects with the label are listed and watched.
     """
 
-    def __init__(self, wanted: Iterable[ShardRange], owners: OwnerKinds = ()) -> None:
+    def __init__(self, wanted: Iterable[ShardRange], owners: OwnerKinds = (), *, by_label: bool = False) -> None:
         self.wanted: Ranges = merge_ranges(wanted)
         self.owners: OwnerKinds = owners
+        self.by_label: bool = by_label
+        #: Called with each object whose label is not that of its slot.
+        self.on_wrong_label: Callable[[Record], None] | None = None
         self.covered: Ranges = ()
         self.listing: Ranges | None = None
         #: The objects of the last list that are in the ranges of the list, and those that are not: a server that
@@ -141,29 +148,34 @@ class CoveredRanges:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all objects are covered."""
-        return self.covered == EVERYTHING
+        """Whether all objects are covered: those without the label are not."""
+        return self.covered == EVERYTHING and not self.by_label
 
     def uid_of(self, record: Record) -> str:
-        """Return the uid by which an object is selected, for the questions below."""
-        return shard_uid(record.uid, record.owners, self.owners) if self.owners else record.uid
+        """Return the uid by which an object is selected, for the questions below; `HIDDEN` if its label is wrong."""
+        uid = shard_uid(record.uid, record.owners, self.owners) if self.owners else record.uid
+        return HIDDEN if self.by_label and record.labels.get(SHARD_LABEL) != shard_label(uid) else uid
 
     def wants(self, uid: str) -> bool:
         """Return whether an object is in a range that is wanted."""
+        if uid == HIDDEN:
+            return False
         if self.wanted == EVERYTHING or uid == SHARED:
             return bool(self.wanted)
         return _contains(_bounds(self.wanted), hash_field(uid))
 
     def covers(self, uid: str) -> bool:
         """Return whether an object is in a range that is covered."""
+        if uid == HIDDEN:
+            return False
         if self.covered == EVERYTHING or uid == SHARED:
             return bool(self.covered)
         return _contains(_bounds(self.covered), hash_field(uid))
 
     def has(self, uid: str) -> bool:
         """Return whether a record belongs to the list or watch in progress."""
-        if self._accepts_all:
-            return True
+        if self._accepts_all or uid == HIDDEN:
+            return uid != HIDDEN
         return bool(self._bounds) if uid == SHARED else _contains(self._bounds, self._hash(uid))
 
     def accepts(self, uid: str, version: int = UNORDERED) -> bool:
@@ -187,7 +199,11 @@ class CoveredRanges:
         """Count an object, if a list is in progress: only a list shows what the server does."""
         if is_accepted:
             self.listed += 1
-        elif self.listing is not None and uid != SHARED and not _contains(_bounds(self.listing), self._hash(uid)):
+        elif (
+            self.listing is not None
+            and uid not in (SHARED, HIDDEN)
+            and not _contains(_bounds(self.listing), self._hash(uid))
+        ):
             self.foreign += 1
 
     def __str__(self) -> str:
@@ -225,6 +241,8 @@ class ShardedRecordReader(RecordReader):
         bare = Record(data, found.name, found.namespace or "", found.uid or "", version_number(found.resource_version))
         uid = self._ranges.uid_of(bare)
         is_accepted = self._ranges.accepts(uid)
+        if uid == HIDDEN and self._ranges.on_wrong_label is not None:
+            self._ranges.on_wrong_label(bare)
         if self._ranges.listing is not None:
             self._ranges.note_listed(uid, is_accepted)
         return super().record(data, found) if is_accepted else bare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from random import Random
@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 from pyctrl._backoff import Backoff, until_next_poll
 from pyctrl._log import RepeatedErrors
-from pyctrl.api import GroupVersionKind, Key, KindLike, ShardRange, kind_of, merge_ranges, subtract_ranges
+from pyctrl.api import GroupVersionKind, Key, KindLike, ShardRange, kind_of
 from pyctrl.cache._compression import compressor_for
 from pyctrl.cache._coverage import Coverage, ListQuery
-from pyctrl.cache._covered_ranges import EVERYTHING, CoveredRanges, Ranges, ShardedRecordReader
+from pyctrl.cache._covered_ranges import Ranges, ShardedRecordReader
+from pyctrl.cache._informer_shards import InformerShards
 from pyctrl.cache._lister import Lister
 from pyctrl.cache._needs import Needs
-from pyctrl.cache._options import KindOptions, ShardMemory
+from pyctrl.cache._options import KindOptions
 from pyctrl.cache._record import Record, RecordReader, version_number
 from pyctrl.cache._reflector import ListWatch, Reflector
-from pyctrl.cache._shard_uid import OwnerKinds
 from pyctrl.cache._store_writer import StoreListener
 from pyctrl.cache._subscribers import Subscribers, Subscription
 from pyctrl.cache._transform import bytes_transform
 from pyctrl.cache._watch_errors import needs_attention
 from pyctrl.cache._watch_handler import WatchHandler
 from pyctrl.client import Client, Headers, ResourceMapping, path_for
-from pyctrl.errors import CacheError, Forbidden, NotFound, NotSynced, RequestTimeout, Unauthorized, UnknownKind
+from pyctrl.errors import Forbidden, NotFound, NotSynced, RequestTimeout, Unauthorized, UnknownKind
 from pyctrl.rbac import Permission, Resource, allow, resource_of
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class Informer:
         self.lister.has_own_namespaces = options.namespaces is not None
         #: What the callers of `Cache.informer` need of the kind.
         self.needs: Needs = Needs(self.gvk, options)
-        self._wanted: Ranges | None = None  # the hash ranges of `cover`; None: all objects
-        self._owners: OwnerKinds = ()
+        #: What it covers by hash ranges.
+        self.shards: InformerShards = InformerShards(self.gvk, self.lister, options.shard_memory)
         self._subscribers = Subscribers(lambda: self.lister.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
@@ -96,7 +96,11 @@ class Informer:
         mapping = await self._locate()
         self.lister.is_namespaced = mapping.namespaced
         self.resource = Resource(self.gvk.group, mapping.plural, mapping.namespaced)
-        for coverage in self.needs.settle(self._namespaces, is_namespaced=mapping.namespaced):
+        coverages = self.needs.settle(self._namespaces, is_namespaced=mapping.namespaced)
+        for coverage in coverages[:1]:
+            probe = self._list_watch(mapping, coverage)
+            await self.shards.decide(self._client.transport, probe, Backoff(self._random))
+        for coverage in coverages:
             self._reflectors.append(self._reflector(mapping, coverage))
         self._notice()  # without any coverage there is nothing to wait for
         async with asyncio.TaskGroup() as group:
@@ -114,12 +118,12 @@ class Informer:
             "until_served": self._until_served,
         }
         listeners, unreadable = self._subscribers.listeners, self.lister.unreadable
-        if self._wanted is None:
+        if self.shards.wanted is None:
             writer = self.lister.add_writer(coverage, listeners)
             return Reflector(*connection, WatchHandler(writer, self._reader, unreadable), **options)
         from pyctrl.cache._sharded_reflector import ShardedReflector  # here: most programs cover all objects
 
-        ranges = CoveredRanges(self._wanted, self._owners)
+        ranges = self.shards.new_ranges()
         sharded = self.lister.add_sharded_writer(coverage, listeners, ranges)
         handler = WatchHandler(sharded, ShardedRecordReader(ranges, *self._stored_as), unreadable)
         options |= {"writer": sharded, "reader": self._reader, "unreadable": unreadable}
@@ -132,7 +136,7 @@ class Informer:
         covered as long as any range is. No server can select so: it sends all objects. A list by owner
         (``index=("owner", uid)``) is complete if the uid is covered.
         """
-        self._owners = frozenset((kind.group, kind.kind) for kind in kinds)
+        self.shards.owners = frozenset((kind.group, kind.kind) for kind in kinds)
 
     def cover(self, ranges: Iterable[ShardRange] | None) -> None:
         """Cover the objects whose uid has a hash in these ranges, and no others; None covers all.
@@ -144,32 +148,22 @@ class Informer:
         Raises:
             CacheError: the informer runs already and covers all objects: its first ranges must be known before.
         """
-        if self._options.shard_memory is ShardMemory.OFF:
-            return
-        if self._reflectors and not self.lister.ranges:
-            raise CacheError(
-                f"{self.gvk} is watched already, all of it; call cover() before the cache runs, or set "
-                "KindOptions(shard_ranges=...) for it"
-            )
-        self._wanted = EVERYTHING if ranges is None else merge_ranges(ranges)
-        for each in self.lister.ranges:
-            each.want(self._wanted)
-        self.lister.drop_unwanted()
+        self.shards.cover(ranges, is_running=bool(self._reflectors))
 
     @property
     def covered(self) -> Ranges:
         """The hash ranges whose objects are in the store and watched; nothing before the first list is complete."""
-        if self._wanted is None:
-            return EVERYTHING if self.is_synced else ()
-        if not self.is_synced:
-            return ()
-        missing = [part for each in self.lister.ranges for part in each.pending]
-        return subtract_ranges(self._wanted, missing)
+        return self.shards.covered if self.is_synced else ()
 
     @property
     def covers_all(self) -> bool:
-        """Whether no hash ranges limit it."""
-        return self._wanted is None or self._wanted == EVERYTHING
+        """Whether an object that is not in the cache does not exist, as no hash ranges limit it."""
+        return self.shards.covers_all
+
+    @property
+    def coverages(self) -> Sequence[Coverage]:
+        """The parts of the kind that are watched, once discovery has answered."""
+        return [writer.coverage for writer in self.lister.writers]
 
     @property
     def is_sharded_by_server(self) -> bool | None:

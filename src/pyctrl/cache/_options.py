@@ -26,6 +26,7 @@ class ShardMemory(Enum):
 
     AUTO = "auto"  # the server gets the selector, and the informer filters what a server sends that ignores it
     SERVER = "server"  # the same, with a warning if the server ignores the selector
+    LABEL = "label"  # the server gets a selector of the label pyctrl.io/shard, which `Sharding(memory="label")` keeps
     FILTER = "filter"  # the server gets no selector: it sends all objects, of which the informer stores its part
     OFF = "off"  # the informer covers all objects, whatever `Informer.cover` says
 

@@ -30,7 +30,16 @@ from pyctrl.cache._watch_handler import WatchHandler
 from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport, deliver
 from pyctrl.errors import ApiError, DecodeError, Forbidden, NotFound, PyctrlError, RequestTimeout
 
-__all__ = ["PAGE_SIZE", "PAGE_TIMEOUT", "IdleTimeout", "ListWatch", "Reflector", "ReflectorStage", "failure_of"]
+__all__ = [
+    "CHECK_TIMEOUT",
+    "PAGE_SIZE",
+    "PAGE_TIMEOUT",
+    "IdleTimeout",
+    "ListWatch",
+    "Reflector",
+    "ReflectorStage",
+    "failure_of",
+]
 
 
 log = logging.getLogger("pyctrl.cache")
@@ -70,6 +79,12 @@ class ListWatch(Struct, frozen=True, kw_only=True):
         return HttpRequest(
             method="GET", path=self.path, query=(*self.query, *query), headers=self.headers, timeout=timeout
         )
+
+    def with_labels(self, selector: str) -> ListWatch:
+        """Return the objects of the collection that match a label selector, too."""
+        parts = [text for name, text in self.query if name == "labelSelector"]
+        others = tuple(pair for pair in self.query if pair[0] != "labelSelector")
+        return structs.replace(self, query=(*others, ("labelSelector", ",".join([*parts, selector]))))
 
     def as_direct(self) -> ListWatch:
         """Return the same for a server in this process: its watches last, and are silent while nothing happens."""

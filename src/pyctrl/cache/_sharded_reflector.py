@@ -11,12 +11,12 @@ from msgspec import structs
 from pyctrl._backoff import Backoff
 from pyctrl._tasks import until_first_ends
 from pyctrl.api import ShardSelector
-from pyctrl.cache._covered_ranges import EVERYTHING, Ranges, share_of
+from pyctrl.cache._covered_ranges import EVERYTHING, HIDDEN, Ranges, share_of
 from pyctrl.cache._decoder import SplitListPage, check_json, read_page
 from pyctrl.cache._options import ShardMemory
 from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
 from pyctrl.cache._reflector import PAGE_SIZE, PAGE_TIMEOUT, ListWatch, Reflector, failure_of
-from pyctrl.cache._shard_uid import SHARED
+from pyctrl.cache._shard_uid import SHARED, shard_label_selector
 from pyctrl.cache._sharded_store_writer import ShardedStoreWriter
 from pyctrl.cache._unreadable import UnreadableObjects, unreadable_record
 from pyctrl.cache._watch_errors import retry_action_for, retry_after
@@ -125,7 +125,9 @@ class ShardedReflector(Reflector):
             self._handler.position = str(self._writer.progress)
         self._on_news()
 
-    def _select(self, ranges: Ranges) -> ListWatch:
+    def _select(self, ranges: Ranges, *, has_shared: bool = True) -> ListWatch:
+        if self._ranges.by_label:
+            return self._unsharded.with_labels(shard_label_selector(ranges, has_shared=has_shared))
         if ranges == EVERYTHING or self._memory is ShardMemory.FILTER or self._ranges.owners:
             return self._unsharded  # servers select by the uid of the object, not by that of its owner
         query = (*self._unsharded.query, ("shardSelector", str(ShardSelector(ranges))))
@@ -157,7 +159,7 @@ class ShardedReflector(Reflector):
             return await self._list_pages(ranges, 0)
 
     async def _list_pages(self, ranges: Ranges, page_size: int) -> _Listed:
-        selected, selector = self._select(ranges), ShardSelector(ranges)
+        selected, selector = self._select(ranges, has_shared=False), ShardSelector(ranges)
         limit = (("limit", str(page_size)),) if page_size else ()
         records: list[Record] = []
         more = ""
@@ -190,13 +192,13 @@ class ShardedReflector(Reflector):
 
     def _is_in(self, record: Record, selector: ShardSelector) -> bool:
         uid = self._ranges.uid_of(record)
-        return uid != SHARED and selector.matches(uid)  # the watch has what is shared
+        return uid not in (SHARED, HIDDEN) and selector.matches(uid)  # the watch has what is shared
 
     # --- what the server does ---
 
     def _judge(self) -> None:
         """Conclude from the list of all ranges whether the server has applied the selector, and log it once."""
-        if self._list_watch is self._unsharded or not self._ranges.covered:
+        if self._list_watch is self._unsharded or self._ranges.by_label or not self._ranges.covered:
             return
         before = self.is_applied
         if self._ranges.foreign:

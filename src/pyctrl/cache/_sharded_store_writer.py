@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pyctrl.cache._changes import Created, Deleted
 from pyctrl.cache._coverage import Coverage
-from pyctrl.cache._covered_ranges import CoveredRanges, Ranges
+from pyctrl.cache._covered_ranges import HIDDEN, CoveredRanges, Ranges
 from pyctrl.cache._overlay import Overlay
 from pyctrl.cache._record import UNORDERED, Record
 from pyctrl.cache._shard_uid import SHARED
@@ -57,7 +57,7 @@ class ShardedStoreWriter(StoreWriter):
     def put(self, record: Record) -> None:
         """Take an object of the list, or of an ADDED or MODIFIED event, if it is in the ranges.
 
-        An object that leaves the ranges, because it has another owner now, leaves the store as if it were deleted.
+        An object that leaves the ranges, because of another owner or label, leaves the store as if it were deleted.
         """
         if self.ranges.accepts(uid := self.ranges.uid_of(record), record.version):
             super().put(record)
@@ -76,7 +76,7 @@ class ShardedStoreWriter(StoreWriter):
 
     def _drop_if_left(self, record: Record, uid: str) -> None:
         """Drop an object of the store of which this is the first state that is not in the ranges."""
-        if not self.ranges.owners or self.ranges.has(uid):
+        if not (self.ranges.owners or self.ranges.by_label) or self.ranges.has(uid):
             return
         old = self._store.get(record.namespace, record.name)
         if old is None or old.uid != record.uid or not UNORDERED < old.version < record.version:
@@ -105,7 +105,7 @@ class ShardedStoreWriter(StoreWriter):
         if added is None:
             return False
         for record in records:
-            if (uid := self.ranges.uid_of(record)) != SHARED and added.matches(uid):
+            if (uid := self.ranges.uid_of(record)) not in (SHARED, HIDDEN) and added.matches(uid):
                 self._add_listed(record)
         self.go_back_to(version)
         self._show_own_writes()

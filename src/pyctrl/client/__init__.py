@@ -34,7 +34,7 @@ from pyctrl.client._requests.options import (
 from pyctrl.client._requests.patch import JsonPatch, MergeFrom, MergePatch, Patch, StrategicMergePatch, merge_from
 from pyctrl.client._requests.resource_client import checked_key, path_for
 from pyctrl.client._requests.watch import EventType, WatchEvent
-from pyctrl.client._requests.write_observers import WriteObserver, WriteVerb
+from pyctrl.client._requests.write_observers import WriteMutator, WriteObserver, WriteVerb
 from pyctrl.client._subresources import HasSubResources, StatusResource, SubResource
 from pyctrl.client._transport.connection import SwitchableTransport, is_same_login
 from pyctrl.client._transport.in_process import InProcessTransport
@@ -160,6 +160,7 @@ __all__ = [
     "WarningHandler",
     "WatchEvent",
     "WriteGate",
+    "WriteMutator",
     "WriteObserver",
     "WriteVerb",
     "Writer",

@@ -20,7 +20,7 @@ from pyctrl.client._login.config import Config
 from pyctrl.client._object_writer import ObjectWriter
 from pyctrl.client._requests.options import ClientOptions
 from pyctrl.client._requests.resource_client import ResourceClient
-from pyctrl.client._requests.write_observers import WriteObserver
+from pyctrl.client._requests.write_observers import WriteMutator, WriteObserver
 from pyctrl.client._subresources import StatusResource, SubResource
 from pyctrl.client._transport.connection import transport_for
 from pyctrl.client._transport.rest_client import WarningHandler
@@ -75,7 +75,8 @@ class Client(LiveReader, ObjectWriter):
                 transport, server=server, retries=retries, on_warning=on_warning, random=random, cluster=cluster
             )
         options = options or ClientOptions(field_owner=field_owner)
-        super().__init__(ResourceClient(connection.rest, connection.discovery, connection.observers, options))
+        parts = (connection.rest, connection.discovery, connection.observers, connection.mutators)
+        super().__init__(ResourceClient(*parts, options))
         #: The connection to the server, which derived clients share.
         self.connection: ClientConnection = connection
 
@@ -201,6 +202,15 @@ class Client(LiveReader, ObjectWriter):
         observers = self.connection.observers
         observers.append(observer)
         return lambda: observers.remove(observer)
+
+    def mutate_writes(self, mutator: WriteMutator) -> Callable[[], None]:
+        """Let ``mutator`` change the objects that this client and all derived from it write; call the result to stop.
+
+        It changes creates, updates and applies. Patches and sub-resources stay as they are.
+        """
+        mutators = self.connection.mutators
+        mutators.append(mutator)
+        return lambda: mutators.remove(mutator)
 
     async def aclose(self) -> None:
         """Close the transport."""

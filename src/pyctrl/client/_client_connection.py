@@ -8,7 +8,7 @@ from typing import Self
 
 from pyctrl.client._comparison.apply_memo import ApplyMemo
 from pyctrl.client._discovery.discovery import Discovery
-from pyctrl.client._requests.write_observers import WriteObserver
+from pyctrl.client._requests.write_observers import WriteMutator, WriteObserver
 from pyctrl.client._transport.instrumented import InstrumentedTransport
 from pyctrl.client._transport.rest_client import RESTClient, WarningHandler
 from pyctrl.client._transport.retry import RetryPolicy
@@ -26,6 +26,7 @@ class ClientConnection:
         rest: sends requests over it, with retries; failures are raised as errors.
         discovery: which kinds the server serves.
         observers: are notified of every write.
+        mutators: change the objects that are written.
         apply_memo: remembers applies that changed nothing.
     """
 
@@ -33,6 +34,7 @@ class ClientConnection:
     rest: RESTClient
     discovery: Discovery
     observers: list[WriteObserver] = field(default_factory=list)
+    mutators: list[WriteMutator] = field(default_factory=list)
     apply_memo: ApplyMemo = field(default_factory=ApplyMemo)
 
     @classmethod

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar, cast
 
+import msgspec
+
 from pyctrl.api import Key, ObjectLike, as_object, controller_of, deep_copy, merge_patch_diff
 from pyctrl.client._comparison.apply_diff import first_difference
 from pyctrl.client._comparison.apply_memo import ApplyKey, ApplyMemo
@@ -108,6 +110,8 @@ async def create_or_apply(
     has_status = await _has_status(requests, wanted)
     target = as_object(wanted)
     gvk, desired = target.gvk, target.to_wire()
+    if requests.has_mutators:  # they change the apply, too
+        desired = msgspec.json.decode(requests.mutated(gvk, "apply", msgspec.json.encode(desired)))
     key = Key(target.key.namespace or options.namespace, target.key.name)
     apply_key = ApplyKey(gvk, key, owner)
     if live is not None:

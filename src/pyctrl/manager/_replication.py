@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyctrl.manager._election.leader_elector import LeaderElector
     from pyctrl.manager._election.options import LeaderElection
     from pyctrl.manager._sharding.options import Sharding
+    from pyctrl.manager._sharding.shard_caches import ShardCaches
     from pyctrl.manager._sharding.shard_member import ShardMember
 
 __all__ = ["Replication"]
@@ -93,6 +94,8 @@ class Replication:
                 ending=self._lifecycle.ending,
             )
             self._lifecycle.add(self.member, Group.SHARDING)
+            if sharding.memory == "label":
+                self._keep_labels(client, self.member.slots.caches)
         if (election := self._election) is not None:
             self.elector = LeaderElector(
                 client,
@@ -104,6 +107,14 @@ class Replication:
                 recorder=events.recorder(election.name),
             )
             self._lifecycle.elect(self.elector, self.elector, restarts=election.on_loss is OnLoss.CONTEND)
+
+    def _keep_labels(self, client: Client, caches: ShardCaches) -> None:
+        from pyctrl.manager._sharding.shard_labels import ShardLabelKeeper, ShardLabels  # here: off by default
+
+        labels = ShardLabels(client, caches)
+        client.mutate_writes(labels)
+        self._lifecycle.add(labels, Group.OTHERS)
+        self._lifecycle.add(ShardLabelKeeper(client, labels, self._random), Group.ELECTED)
 
     @property
     def is_needed(self) -> bool:

@@ -45,13 +45,15 @@ def sharding(options: RunOptions, name: str) -> Sharding | None:
         raise CommandFailed("--shard-canary needs --shard-version, which tells its replicas from the others")
     if options.shard_promote_after is not None and given.get("shard_canary", 1) == 1:
         raise CommandFailed("--shard-promote-after needs --shard-canary, a share below 1")
-    if options.shard_memory and given.get("shard_by", "uid") != "uid":
+    if given.get("shard_memory", "off") != "off" and given.get("shard_by", "uid") != "uid":
         raise CommandFailed("--shard-memory needs --shard-by=uid, because servers select objects by their uid")
     from pyctrl.manager import Sharding
 
     chosen = {_FIELDS[option]: value for option, value in given.items()}
     if "key" in chosen:
         chosen["key"] = _key(chosen["key"])
+    if "memory" in chosen:
+        chosen["memory"] = {"auto": True, "label": "label", "off": False}[chosen["memory"]]
     return Sharding(**_lease(options, name), **chosen)
 
 

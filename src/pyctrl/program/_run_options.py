@@ -104,8 +104,8 @@ class RunOptions(Protocol):
         """What divides them: ``uid`` (None), ``namespace``, ``cluster`` or ``label=NAME``."""
 
     @property
-    def shard_memory(self) -> bool | None:
-        """Whether a replica caches its own objects only; with the key ``uid``. None: it caches all."""
+    def shard_memory(self) -> Literal["auto", "label", "off"] | None:
+        """Whether a replica caches its own objects only, and keeps their label; with the key ``uid``. None: off."""
 
     @property
     def shard_weight(self) -> float | None:

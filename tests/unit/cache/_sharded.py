@@ -12,7 +12,7 @@ from random import Random
 from pyctrl.api import GroupVersionKind, Key, OwnerReference, ShardRange, Unstructured, hash_field
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, Informer, KindOptions, Record, ShardMemory
-from pyctrl.cache._shard_uid import SHARED, shard_uid
+from pyctrl.cache._shard_uid import SHARD_LABEL, SHARED, shard_label, shard_uid
 from pyctrl.client import Client, HttpRequest, HttpResponse, HttpStream, InProcessTransport
 from pyctrl.errors import StreamBroken
 from tests.unit.cache._kit import CONFIGMAP
@@ -159,7 +159,8 @@ class Shards:
         return {
             obj.metadata.name: obj.metadata.resource_version
             for obj in await self.direct.list(CONFIGMAP)
-            if in_ranges(shard_uid(obj.metadata.uid, obj.metadata.owner_references, owners), parts)
+            if in_ranges(uid := shard_uid(obj.metadata.uid, obj.metadata.owner_references, owners), parts)
+            and (not self.informer.shards.by_label or obj.metadata.labels.get(SHARD_LABEL) == shard_label(uid))
         }
 
     @property
@@ -184,6 +185,8 @@ async def sharded(
     seed: int = 1,
     is_direct: bool = False,
     is_owned: bool = False,
+    selects_by_label: bool = False,
+    covers_all: bool = False,
 ) -> AsyncIterator[Shards]:
     """Run a cache that covers some ranges, on a server that has some ConfigMaps already."""
     server = ApiServer(random=Random(seed), feature_gates={"ShardedListAndWatch": has_feature})
@@ -196,7 +199,9 @@ async def sharded(
     shards = Shards(server, network, cache, cache.informer(CONFIGMAP), client, direct, is_owned)
     if is_owned:
         shards.informer.select_by_owner([OWNER])
-    if ranges is not None:
+    if selects_by_label:
+        shards.informer.shards.select_by_label()
+    if ranges is not None or covers_all:
         shards.informer.cover(ranges)
     await shards.create(*before)
     task = asyncio.create_task(cache.run())

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pyctrl.api import Key, ShardRange, Unstructured
 from pyctrl.cache import Change, Created, Deleted, KindOptions, Record, Selector, ShardMemory, Updated
-from pyctrl.cache._shard_uid import shard_uid
+from pyctrl.cache._shard_uid import SHARD_LABEL, shard_label, shard_uid
 from pyctrl.errors import CacheError, NotFound
 from pyctrl.testing import run_virtual
 from tests.unit.cache._kit import CONFIGMAP, until
@@ -48,8 +48,8 @@ OVERLAPPING = KindOptions(selectors=[Selector(), Selector(fields="metadata.names
 class Listener:
     """Follows the changes of the informer, and fails when they contradict each other or are of other ranges."""
 
-    def __init__(self, *, is_owned: bool) -> None:
-        self._owners = OWNERS if is_owned else ()
+    def __init__(self, *, is_owned: bool, may_come_back: bool) -> None:
+        self._owners, self._may_come_back = OWNERS if is_owned else (), may_come_back
         self.wanted: list[ShardRange] = []
         self.versions: dict[str, Record] = {}
         self.gone: set[str] = set()  # the uids of deleted objects
@@ -71,7 +71,7 @@ class Listener:
             self.versions[change.new.name] = change.new
         elif isinstance(change, Deleted):
             assert self.versions.pop(change.old.name).uid == change.old.uid
-            if not self._owners:  # else it may have another owner, and get the old one again
+            if not self._may_come_back:
                 self.gone.add(change.old.uid)
 
 
@@ -81,6 +81,7 @@ class World:
     def __init__(self, shards: Shards, listener: Listener) -> None:
         self._shards, self._listener = shards, listener
         self._writes = 0
+        self._uids: dict[int, str] = {}
 
     async def act(self, kind: str, argument: int) -> None:
         """Take one step, and let the informer run for a moment, or for less."""
@@ -98,21 +99,31 @@ class World:
         count = len(OWNER_UIDS) if self._shards.is_owned else 0
         picked = crc32(f"{number} {self._writes}".encode())
         uids = [OWNER_UIDS[picked % count]] * (picked % 5 > 0) + [OWNER_UIDS[0]] * (picked % 7 == 0) if count else []
-        return owned(NAMES[number], *dict.fromkeys(uids), n=str(self._writes))
+        obj = owned(NAMES[number], *dict.fromkeys(uids), n=str(self._writes))
+        if self._shards.informer.shards.by_label and (known := self._uids.get(number)):
+            # Most have the right label; others none, or that of the first slot, which may be covered, too.
+            uid = shard_uid(known, obj.metadata.owner_references, OWNERS if count else ())
+            obj.metadata.labels = (
+                {SHARD_LABEL: shard_label(uid)} if picked % 3 else {SHARD_LABEL: "0"} if picked % 2 else {}
+            )
+        return obj
 
     async def _write(self, number: int) -> None:
         obj = self._next(number)
         try:
-            await self._shards.direct.update(obj)
+            written = await self._shards.direct.update(obj)
         except NotFound:
-            await self._shards.direct.create(obj)
+            written = await self._shards.direct.create(obj)
+        self._uids[number] = written.metadata.uid
 
     async def _own(self, number: int) -> None:
         """Write with the client of the cache, which shows the write at once if it is covered."""
         written = await self._shards.own.apply(self._next(number), force=True)
         key, meta = Key("default", NAMES[number]), written.metadata
+        self._uids[number] = meta.uid
         uid = shard_uid(meta.uid, meta.owner_references, OWNERS if self._shards.is_owned else ())
-        if in_ranges(uid, self._shards.informer.covered):
+        is_hidden = self._shards.informer.shards.by_label and meta.labels.get(SHARD_LABEL) != shard_label(uid)
+        if in_ranges(uid, self._shards.informer.covered) and not is_hidden:
             assert (await self._shards.cache.get(CONFIGMAP, key))["data"] == {"n": str(self._writes)}
 
     async def _delete(self, number: int) -> None:
@@ -173,7 +184,7 @@ class Options:
 OPTIONS = st.builds(
     Options,
     has_feature=st.booleans(),
-    memory=st.sampled_from([ShardMemory.AUTO, ShardMemory.FILTER]),
+    memory=st.sampled_from([ShardMemory.AUTO, ShardMemory.FILTER, ShardMemory.LABEL]),
     is_direct=st.booleans(),
     is_owned=st.booleans(),
     kind=st.sampled_from(
@@ -188,7 +199,8 @@ OPTIONS = st.builds(
 
 async def history(bits: int, acts: list[Act], options: Options, seed: int) -> None:
     """Run a history."""
-    listener = Listener(is_owned=options.is_owned)
+    may_come_back = options.is_owned or options.memory is ShardMemory.LABEL  # with the former owner, or its label
+    listener = Listener(is_owned=options.is_owned, may_come_back=may_come_back)
     listener.cover(ranges_of(bits))
     async with sharded(
         ranges_of(bits),

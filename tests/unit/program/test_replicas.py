@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -72,9 +72,10 @@ def test_shards_follow_their_own_flags() -> None:
     idle = sharding(RunFlags(shards="auto", shard_version="2.0", shard_canary=0.0), "op")
     assert idle is not None
     assert idle.canary == 0
-    small = sharding(RunFlags(shards="auto", shard_by="uid", shard_memory=True), "op")
-    assert small is not None
-    assert small.memory
+    for mode, memory in (("auto", True), ("label", "label"), ("off", False)):
+        small = sharding(RunFlags(shards="auto", shard_by="uid", shard_memory=cast(Any, mode)), "op")
+        assert small is not None
+        assert small.memory == memory
 
 
 def test_objects_can_be_divided_by_a_label() -> None:
@@ -93,8 +94,8 @@ def test_objects_can_be_divided_by_a_label() -> None:
         ({"shard_handover_timeout": timedelta(0)}, "--shard-handover-timeout needs --shards=auto"),
         ({"shards": "auto", "shard_canary": 0.1}, "--shard-canary needs --shard-version"),
         ({"shards": "auto", "shard_promote_after": timedelta(1)}, "--shard-promote-after needs --shard-canary"),
-        ({"shards": "auto", "shard_memory": True, "shard_by": "cluster"}, "--shard-memory needs --shard-by=uid"),
-        ({"shard_memory": True}, "--shard-memory needs --shards=auto"),
+        ({"shards": "auto", "shard_memory": "label", "shard_by": "cluster"}, "--shard-memory needs --shard-by=uid"),
+        ({"shard_memory": "auto"}, "--shard-memory needs --shards=auto"),
         ({"shards": "auto", "fingerprints_file": Path("x")}, "contradict each other"),
         ({"shards": "auto", "fingerprints_config_map": "x"}, "contradict each other"),
     ],

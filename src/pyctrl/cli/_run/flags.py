@@ -175,10 +175,13 @@ class RunFlags:
         ),
     ] = None
     shard_memory: Annotated[
-        bool | None,
+        Literal["auto", "label", "off"] | None,
         Parameter(
             group=SHARDING,
-            help="Cache only this replica's objects of the kinds that it reconciles. Only with the key `uid`.",
+            metavar="MODE",
+            help="With `auto`, cache only this replica's objects of the kinds that it reconciles and owns. With "
+            "`label`, also keep the label by which servers select them that cannot select by hash. Only with the key "
+            "`uid`. Defaults to `off`.",
         ),
     ] = None
     shard_weight: Annotated[

@@ -26,7 +26,7 @@ from pyctrl.client._discovery.discovery import Discovery
 from pyctrl.client._discovery.resource_mapping import ResourceMapping
 from pyctrl.client._requests.dropped_status import report_dropped_status
 from pyctrl.client._requests.options import ClientOptions, Query
-from pyctrl.client._requests.write_observers import WriteObserver
+from pyctrl.client._requests.write_observers import WriteMutator, WriteObserver, WriteVerb
 from pyctrl.client._requests.write_requests import JSON, WriteRequest
 from pyctrl.client._transport.rest_client import RESTClient
 from pyctrl.client._transport.transport import REQUEST_TIMEOUT, Headers, HttpRequest, HttpStream
@@ -40,6 +40,9 @@ O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 NO_SUCH_PATH = "the server could not find the requested resource"  # in a served group; others answer without a Status
 
 
+_WHOLE = ("create", "update", "apply")  # the verbs that write whole objects
+
+
 class ResourceClient:
     """Sends the requests of one client. Typed kinds know their resource; only untyped ones need discovery.
 
@@ -47,21 +50,27 @@ class ResourceClient:
         rest: sends requests.
         discovery: knows the resources of untyped kinds.
         observers: notified of writes; derived clients share the list, which may change.
+        mutators: change writes; as for the observers.
         options: defaults of every request.
     """
 
     def __init__(
-        self, rest: RESTClient, discovery: Discovery, observers: list[WriteObserver], options: ClientOptions
+        self,
+        rest: RESTClient,
+        discovery: Discovery,
+        observers: list[WriteObserver],
+        mutators: list[WriteMutator],
+        options: ClientOptions,
     ) -> None:
         self.options = options
         self._rest = rest
         self._discovery = discovery
-        self._observers = observers
+        self._observers, self._mutators = observers, mutators
         self._known_headers: dict[tuple[str, str | None], Headers] = {}
 
     def with_options(self, options: ClientOptions) -> ResourceClient:
         """Return a resource client with other options; connection, discovery and observers are shared."""
-        return ResourceClient(self._rest, self._discovery, self._observers, options)
+        return ResourceClient(self._rest, self._discovery, self._observers, self._mutators, options)
 
     async def mapping(self, kind: Kind[Any]) -> ResourceMapping:
         """Return the resource of a kind, from its class or from discovery."""
@@ -120,6 +129,8 @@ class ResourceClient:
             checked_key(kind, write.key)
         mapping = await self.mapping(kind)
         key = Key(self._namespace(mapping, write.key.namespace), write.key.name)
+        if self._mutators and write.body is not None and write.verb in _WHOLE and not write.subresource:
+            write = msgspec.structs.replace(write, body=self.mutated(mapping.gvk, write.verb, write.body))
         request = self._write_request(mapping, key, write)
         if write.dry_run:
             return await self._answer(mapping, request, write.subresource)
@@ -138,6 +149,17 @@ class ResourceClient:
         if write.verb in ("update", "patch") and not write.subresource and "status" in mapping.subresources:
             report_dropped_status(mapping.gvk, key, write.verb, write.body, body)
         return body
+
+    def mutated(self, gvk: GroupVersionKind, verb: WriteVerb, body: bytes) -> bytes:
+        """Return the JSON that is written instead of that of an object."""
+        for mutator in self._mutators:
+            body = mutator.mutate(gvk, verb, body)
+        return body
+
+    @property
+    def has_mutators(self) -> bool:
+        """Whether writes are changed."""
+        return bool(self._mutators)
 
     async def _answer(self, mapping: ResourceMapping, request: HttpRequest, subresource: str = "") -> bytes:
         try:

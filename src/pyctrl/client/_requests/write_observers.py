@@ -6,7 +6,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from pyctrl.api import GroupVersionKind, Key
 
-__all__ = ["WriteObserver", "WriteVerb"]
+__all__ = ["WriteMutator", "WriteObserver", "WriteVerb"]
 
 WriteVerb: TypeAlias = Literal["create", "update", "patch", "apply", "delete", "delete_all_of"]
 
@@ -35,4 +35,15 @@ class WriteObserver(Protocol):
                 the object changed and the answer is something else, such as a Scale.
             error: why there is no answer; after any error but an `ApiError` the server may have acted.
         """
+        ...
+
+
+class WriteMutator(Protocol):
+    """Changes what a client and the clients derived from it write, before it is sent; as an admission webhook does.
+
+    It is called for whole objects: create, update and apply, dry runs included, but not for sub-resources.
+    """
+
+    def mutate(self, gvk: GroupVersionKind, verb: WriteVerb, body: bytes) -> bytes:
+        """Return the JSON to write instead of ``body``."""
         ...

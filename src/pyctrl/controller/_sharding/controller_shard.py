@@ -40,8 +40,9 @@ class ShardAssignment(Protocol):
 
     #: Requests without an object in the cache are kept for this time, in case their slot comes to this replica.
     keep_for: timedelta
-    #: Whether the caches of what a controller reconciles and owns have the objects of this replica only.
-    is_memory_sharded: bool
+    #: The verbs that a controller needs, besides list and watch, for objects that its cache does not have, or that need
+    #: a label; none if its caches are whole.
+    verbs_beyond_cache: tuple[str, ...]
 
     def has(self, slot: int) -> bool:
         """Return whether this replica takes the requests of a slot, as far as it has noticed."""
@@ -136,10 +137,11 @@ class ControllerShard:
     @property
     def rbac(self) -> tuple[Permission, ...]:
         """The permissions to read objects that the cache does not cover, such as one that was just deleted."""
-        if self._source is None or not self._assignment.is_memory_sharded:
+        verbs = self._assignment.verbs_beyond_cache
+        if self._source is None or not verbs:
             return ()
         read = [each for source in (self._source, *self._owned) for each in source.rbac]
-        return tuple(replace(each, rule=replace(each.rule, verbs=("get",))) for each in read)
+        return tuple(replace(each, rule=replace(each.rule, verbs=verbs)) for each in read)
 
     # --- a request's slot ---
 

@@ -10,14 +10,9 @@ from enum import Enum
 from hashlib import blake2b
 from typing import TypeAlias
 
-from pyctrl.api import hash_field
-from pyctrl.cache import Record
+from pyctrl.cache import SLOTS, Record, slot_of_uid
 
 __all__ = ["SLOTS", "ShardBy", "ShardKey", "all_slots", "by_label", "slot_of_text", "slot_of_uid", "slots_in"]
-
-#: The number of slots, a power of two: the first bits of a hash are a slot. A member's share of them differs from its
-#: fair share by about ``sqrt(N / 2 / SLOTS)`` of it among N equal members: 4 % for 4 of them, 16 % for 50.
-SLOTS = 1024
 
 _SHIFT = 64 - (SLOTS.bit_length() - 1)
 
@@ -48,11 +43,6 @@ def by_label(name: str) -> Callable[[Record], str]:
         return record.labels.get(name, "")
 
     return value_of
-
-
-def slot_of_uid(uid: str) -> int:
-    """Return the slot of a uid: the first bits of its FNV-1a hash, which KEP-5866's ``shardRange`` compares."""
-    return hash_field(uid) >> _SHIFT
 
 
 def slot_of_text(text: str) -> int:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Literal
 
 from pyctrl.controller import ShardBy, ShardKey
 from pyctrl.errors import ManagerError
@@ -35,10 +36,11 @@ class Sharding:
     namespace: str | None = None
     #: What divides requests: the uid of their object by default; see `ShardBy`. The same for all replicas.
     key: ShardKey = ShardBy.UID
-    #: Whether a replica caches only its own objects of the kinds that it reconciles; needs the key `ShardBy.UID`.
-    #: ``kinds={...: KindOptions(shard_memory=...)}`` of the manager says who selects them, for each kind. Reads of
-    #: others, and of deleted objects, are requests (``outside=Outside.LIVE``).
-    memory: bool = False
+    #: Whether a replica caches only its own objects of the kinds that it reconciles and owns; needs the key
+    #: `ShardBy.UID`. With "label" the replicas also keep the label `pyctrl.io/shard` of these objects, by which servers
+    #: select them that cannot select by hash. ``kinds={...: KindOptions(shard_memory=...)}`` of the manager says who
+    #: selects them, for each kind. Reads of others, and of deleted objects, are requests (``outside=Outside.LIVE``).
+    memory: bool | Literal["label"] = False
     #: How long other replicas wait without a renewal before they take the requests of a replica; whole seconds.
     lease_duration: timedelta = timedelta(seconds=15)
     #: How long after its last renewal a replica stops taking requests.
@@ -79,6 +81,8 @@ class Sharding:
             raise ManagerError("Sharding: promote_after needs a canary, a share below 1")
         if self.handover_timeout < timedelta(0):
             raise ManagerError(f"Sharding: handover_timeout must not be negative, got {self.handover_timeout}")
+        if self.memory not in (False, True, "label"):
+            raise ManagerError(f'Sharding: memory is True, False or "label", got {self.memory!r}')
         if self.memory and self.key is not ShardBy.UID:
             raise ManagerError("Sharding: memory=True needs key=ShardBy.UID: servers select objects by their uid")
         self.times()

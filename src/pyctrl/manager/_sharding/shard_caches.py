@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cache, partial
+from typing import Literal
 
 from pyctrl.api import GroupVersionKind, ShardRange
-from pyctrl.cache import Informer
+from pyctrl.cache import Informer, Record
 from pyctrl.controller import SLOTS, Controller, KindSource, all_slots, slots_in
 
 __all__ = ["ShardCaches", "ranges_of", "slots_of"]
@@ -41,12 +42,14 @@ class ShardCaches:
     A kind that another source follows or reads as well is covered whole: its other users need all objects.
 
     Args:
-        is_on: whether informers cover only slots of this replica.
+        memory: whether informers cover only slots of this replica, and whether the label is kept for them.
         changed: called when more slots can be worked on.
     """
 
-    def __init__(self, *, is_on: bool, changed: Callable[[], None]) -> None:
-        self._is_on, self._changed = is_on, changed
+    def __init__(self, memory: bool | Literal["label"], *, changed: Callable[[], None]) -> None:
+        self._memory, self._changed = memory, changed
+        #: Called with each object that a cache has seen with a wrong label.
+        self.on_wrong_label: Callable[[Informer, Record], None] = lambda _informer, _record: None
         self._informers: dict[Informer, None] = {}
         self._waiting: dict[Informer, asyncio.Task[None]] = {}
 
@@ -56,7 +59,7 @@ class ShardCaches:
         Args:
             controllers: all controllers of the program, also those whose requests are not divided.
         """
-        if not self._is_on:
+        if not self._memory:
             return
         for informer, uses in _uses_of(controllers).items():
             if uses.needs_all:
@@ -67,10 +70,19 @@ class ShardCaches:
                 continue
             if uses.owners:
                 informer.select_by_owner(uses.owners)
+            if self._memory == "label":
+                informer.shards.select_by_label()
+                informer.shards.on_wrong_label = partial(self._note_wrong_label, informer)
+            if uses.owners and not informer.shards.by_label:
                 text = "Filtering objects of an owned kind by their owners: memory is sharded, traffic is not"
                 log.info(text, extra={"kind": informer.gvk.kind, "owners": sorted(map(str, uses.owners))})
             informer.cover(())
             self._informers[informer] = None
+
+    @property
+    def informers(self) -> Collection[Informer]:
+        """The informers that cover only slots of this replica."""
+        return self._informers.keys()
 
     def cover(self, slots: int) -> None:
         """Cover these slots and no others."""
@@ -89,6 +101,9 @@ class ShardCaches:
             if not (informer.is_optional and informer.is_absent):  # there are no objects
                 slots &= slots_of(informer.covered)
         return slots
+
+    def _note_wrong_label(self, informer: Informer, record: Record) -> None:
+        self.on_wrong_label(informer, record)
 
     def close(self) -> None:
         """Wait for no more lists."""

@@ -76,7 +76,7 @@ class ShardMember:
             handover_timeout=options.handover_timeout,
             keep_for=2 * options.lease_duration + options.handover_timeout,
             fields=self._fields(),
-            is_memory_sharded=options.memory,
+            memory=options.memory,
         )
         self._canary = options.canary
         self._trial = None

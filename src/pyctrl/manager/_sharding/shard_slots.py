@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Literal
 
 from pyctrl.client import HttpRequest
 from pyctrl.controller import ControllerShard, slots_in
@@ -21,6 +22,9 @@ __all__ = ["ShardGate", "ShardSlots"]
 
 log = logging.getLogger("pyctrl.manager")
 
+#: The verbs that a replica needs besides list and watch, by `Sharding.memory`.
+_VERBS: Mapping[bool | str, tuple[str, ...]] = {False: (), True: ("get",), "label": ("get", "patch")}
+
 
 class ShardSlots:
     """What the controllers of a replica may do, by the rules of its `Membership`; a `ShardAssignment`.
@@ -31,7 +35,7 @@ class ShardSlots:
         handover_timeout: how long running reconciles may take when their slots move.
         keep_for: how long requests without an object in the cache are kept.
         fields: of log lines.
-        is_memory_sharded: whether the caches of reconciled kinds have the objects of this replica only.
+        memory: whether the caches of reconciled and owned kinds have the objects of this replica only.
     """
 
     def __init__(
@@ -42,17 +46,18 @@ class ShardSlots:
         handover_timeout: timedelta,
         keep_for: timedelta,
         fields: Mapping[str, object],
-        is_memory_sharded: bool = False,
+        memory: bool | Literal["label"] = False,
     ) -> None:
         self.identity: str = identity
         self.keep_for: timedelta = keep_for
-        self.is_memory_sharded: bool = is_memory_sharded
+        #: What a controller does with objects of its kinds that its cache does not have.
+        self.verbs_beyond_cache: tuple[str, ...] = _VERBS[memory]
         #: The slots that the controllers take, as they know.
         self.taken: int = 0
         #: Set when `apply` must be called.
         self.has_news: asyncio.Event = asyncio.Event()
-        #: The caches of reconciled kinds.
-        self.caches: ShardCaches = ShardCaches(is_on=is_memory_sharded, changed=self.has_news.set)
+        #: The caches of reconciled and owned kinds.
+        self.caches: ShardCaches = ShardCaches(memory, changed=self.has_news.set)
         #: Set when the Lease must be written, because there is something to acknowledge.
         self.must_write: asyncio.Event = asyncio.Event()
         #: Slots taken and yielded, and runs cancelled, since the start.

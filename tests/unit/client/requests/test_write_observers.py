@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -106,3 +107,35 @@ async def test_observers_do_not_hear_of_what_is_not_kept(client: Client, server:
     server.reply({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "a", "namespace": "default"}})
     await client.subresource("scale").patch(Widget, KEY, MergePatch({"spec": {"replicas": 2}}))
     assert recorder.told[-1] == ("after", "Widget", "default/a", "patch", None, None)
+
+
+# --- mutators ---
+
+
+class Labeller:
+    """A mutator that labels what is written with the verb."""
+
+    def mutate(self, gvk: GroupVersionKind, verb: str, body: bytes) -> bytes:
+        obj = json.loads(body)
+        obj["metadata"]["labels"] = {"verb": f"{verb} {gvk.kind}"}
+        return json.dumps(obj).encode()
+
+
+async def test_mutators_change_whole_objects(client: Client, server: FakeServer) -> None:
+    """Creates, updates and applies are changed, dry runs included; patches, deletes and sub-resources are not."""
+    stop = client.mutate_writes(Labeller())
+    for _ in range(8):
+        server.reply(wire())
+    await client.create(widget())
+    await client.update(widget())
+    await client.apply(widget())
+    await dry_run(client).create(widget())
+    await client.patch(Widget, KEY, MergePatch({"metadata": {"labels": {"a": "b"}}}))
+    await client.status.update(widget())
+    stop()
+    await client.create(widget())
+
+    bodies = [json.loads(request.body or b"{}") for request in server.asked]
+    labels = [body["metadata"].get("labels") for body in bodies]
+    written = [{"verb": f"{verb} Widget"} for verb in ("create", "update", "apply", "create")]
+    assert labels == [*written, {"a": "b"}, None, None]

@@ -40,7 +40,7 @@ class Slots:
 
     def __init__(self, slots: int = 0) -> None:
         self.keep_for = timedelta(seconds=40)
-        self.is_memory_sharded = False
+        self.verbs_beyond_cache: tuple[str, ...] = ()
         self.slots = slots
         self.may_not_begin = 0
         self.may_not_write = 0
