@@ -75,6 +75,17 @@ async def test_only_objects_with_the_label_are_there() -> None:
         assert [type(change) for change in mirror.changes] == [Synced, Created]
 
 
+async def test_an_object_that_gets_the_label_of_another_slot_is_hidden() -> None:
+    """It leaves, although the cache selects that slot, too: once it does not, changes of the object would be missed."""
+    async with sharded([LOWER], memory=ShardMemory.LABEL, is_owned=True) as shards:
+        await shards.informer.wait_for_sync()
+        await shards.direct.create(owned("mine", MINE))
+        other = str((int(shard_label(MINE)) + 1) % (SLOTS // 2))
+        for value, stored in ((shard_label(MINE), {"mine"}), (other, set[str]()), (shard_label(MINE), {"mine"})):
+            await label(shards, "mine", value)
+            await until(lambda stored=stored: set(shards.stored) == stored)
+
+
 async def test_added_slots_are_listed_by_their_label() -> None:
     """Of added slots only their own objects are listed; shared ones are there already. Then one watch has all."""
     slot = ShardRange(700 * WIDTH, 701 * WIDTH)

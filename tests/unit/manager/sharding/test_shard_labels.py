@@ -120,11 +120,13 @@ async def test_a_label_that_is_changed_is_repaired_at_once(label: str | None) ->
 async def test_a_label_that_is_no_slot_is_repaired_in_time() -> None:
     """A value that no cache selects is found when all metadata is read, every ten minutes."""
     server = ApiServer()
-    async with ring(server, "a", "b", memory="label"):
+    async with ring(server, "a", "b", "c", memory="label"):  # each selects the fewer slots: its own
         await create(admin(server), NAMES[:3])
         await asyncio.sleep(2)
         broken = MergePatch({"metadata": {"labels": {SHARD_LABEL: "none"}}})
         await admin(server).patch(ConfigMap, key_of(NAMES[0]), broken)
+        await asyncio.sleep(1)
+        assert await wrong_labels(server) == {NAMES[0]: "none"}
         await asyncio.sleep(SWEEP_SECONDS + 60)
         assert await wrong_labels(server) == {}
 
