@@ -17,6 +17,7 @@ from pyctrl.controller._sharding.shard_key import slot_of_uid
 from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.manager._sharding.member_state import MemberState
 from pyctrl.manager._sharding.rendezvous import wins
+from pyctrl.manager._sharding.shard_labels import FIELD_OWNER
 
 __all__ = ["POLICY", "Verdicts", "judge"]
 
@@ -114,6 +115,8 @@ def _entries(log: Path) -> Iterator[_Entry]:
             event = json.loads(line)
             if event["stage"] != "ResponseComplete" or event["responseStatus"]["code"] >= 300:
                 continue
+            if f"fieldManager={FIELD_OWNER}" in event["requestURI"]:
+                continue  # a label, which any replica may write
             reference = event["objectRef"]
             yield _Entry(
                 datetime.fromisoformat(event["requestReceivedTimestamp"]),

@@ -36,6 +36,7 @@ from pyctrl.client import (
     StatusWriter,
     Transport,
     WatchEvent,
+    WriteMutator,
     WriteObserver,
     Writer,
     Written,
@@ -169,12 +170,13 @@ async def interchangeable(client: Client, cached: CachedClient, key: Key) -> Non
     await status.update(await client.get(Thing, key))
 
 
-async def seams(application: Application, observer: WriteObserver) -> None:
+async def seams(application: Application, observer: WriteObserver, mutator: WriteMutator) -> None:
     transport: Transport = InProcessTransport(application)
     transport = AiohttpTransport(Config.from_token("https://x", "t"))
     async with Client(transport) as client, Client.connect(Config.in_process(application)) as other:
         assert_type(client, Client)
         assert_type(other.observe_writes(observer), Callable[[], None])
+        assert_type(other.mutate_writes(mutator), Callable[[], None])
         assert_type(await client.discovery.mapping(GVK), ResourceMapping)
         assert_type(await client.discovery.named("evc"), tuple[ResourceMapping, ...])
 

@@ -77,12 +77,14 @@ async def test_only_objects_with_the_label_are_there() -> None:
 
 async def test_an_object_that_gets_the_label_of_another_slot_is_hidden() -> None:
     """It leaves, although the cache selects that slot, too: once it does not, changes of the object would be missed."""
-    async with sharded([LOWER], memory=ShardMemory.LABEL, is_owned=True) as shards:
+    async with sharded([LOWER], memory=ShardMemory.LABEL, before="abcdefgh") as shards:
         await shards.informer.wait_for_sync()
-        await shards.direct.create(owned("mine", MINE))
-        other = str((int(shard_label(MINE)) + 1) % (SLOTS // 2))
-        for value, stored in ((shard_label(MINE), {"mine"}), (other, set[str]()), (shard_label(MINE), {"mine"})):
-            await label(shards, "mine", value)
+        uids = {name: await shards.uid(name) for name in "abcdefgh"}
+        mine = next(name for name, uid in uids.items() if hash_field(uid) in LOWER)
+        right = shard_label(uids[mine])
+        other = str((int(right) + 1) % (SLOTS // 2))
+        for value, stored in ((right, {mine}), (other, set[str]()), (right, {mine})):
+            await label(shards, mine, value)
             await until(lambda stored=stored: set(shards.stored) == stored)
 
 
