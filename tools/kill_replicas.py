@@ -77,7 +77,7 @@ async def replica(kubeconfig: Path, name: str, memory: Memory) -> None:
         namespace=NAMESPACE,
         identity=name,
         handover_timeout=timedelta(seconds=5),
-        memory={"off": False, "hash": True, "filter": True, "label": "label"}[memory],
+        memory="label" if memory == "label" else memory != "off",
     )
     async with Manager(config, sharding=sharding, namespaces=[NAMESPACE], preflight=Preflight.OFF) as manager:
         copier = Copier(name, random, has_owned=memory != "off")

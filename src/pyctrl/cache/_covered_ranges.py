@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from pyctrl.api import HASH_SPACE, ShardRange, ShardSelector, hash_field, merge_ranges, subtract_ranges
+from pyctrl.api import HASH_SPACE, ShardRange, hash_field, merge_ranges, subtract_ranges
 from pyctrl.cache._compression import Compressor
 from pyctrl.cache._metadata import ObjectIdentity
 from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
@@ -52,6 +52,8 @@ class CoveredRanges:
         self.on_wrong_label: Callable[[Record], None] | None = None
         self.covered: Ranges = ()
         self.listing: Ranges | None = None
+        #: The ranges whose objects are entering the store.
+        self.adding: Ranges = ()
         #: The objects of the last list that are in the ranges of the list, and those that are not: a server that
         #: applies the selector sends none.
         self.listed: int = 0
@@ -70,6 +72,7 @@ class CoveredRanges:
         """Set what is wanted. Ranges that are no longer wanted are no longer covered; others are still to be listed."""
         self.wanted = merge_ranges(ranges)
         self.covered = _common(self.covered, self.wanted)
+        self.adding = _common(self.adding, self.wanted)
         self._own_writes = {key: own for key, own in self._own_writes.items() if self.wants(self.uid_of(own))}
         self._changed()
 
@@ -84,21 +87,27 @@ class CoveredRanges:
         self.covered, self.listing = _common(self.listing or (), self.wanted), None
         self._changed()
 
-    def add(self, listed: Ranges, version: int, reached: int) -> ShardSelector | None:
-        """Cover added ranges that were listed at a version; return those of them that are still to be covered.
+    def begin_add(self, listed: Ranges) -> None:
+        """Begin to add ranges that were listed: those of them that are still to be covered."""
+        self.adding = subtract_ranges(_common(listed, self.wanted), self.covered)
+
+    def adds(self, uid: str) -> bool:
+        """Return whether an object is in a range that is being added."""
+        return uid not in (SHARED, HIDDEN) and _contains(_bounds(self.adding), hash_field(uid))
+
+    def end_add(self, version: int, reached: int) -> bool:
+        """Cover what was added and is still wanted; return whether that is anything.
 
         Args:
-            listed: the ranges of the list.
             version: the version of the list.
             reached: the version that the other ranges have reached.
         """
-        added = subtract_ranges(_common(listed, self.wanted), self.covered)
-        if not added:
-            return None
-        self._floors = [(self.covered, reached), (added, version)]
-        self.covered = merge_ranges([*self.covered, *added])
+        added, self.adding = self.adding, ()
+        if added:
+            self._floors = [(self.covered, reached), (added, version)]
+            self.covered = merge_ranges([*self.covered, *added])
         self._changed()
-        return ShardSelector(added)
+        return bool(added)
 
     def keep_own_write(self, record: Record) -> None:
         """Keep an own write of a range that is still to be covered: its list may be older."""

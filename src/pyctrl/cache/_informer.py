@@ -104,6 +104,8 @@ class Informer:
             self._reflectors.append(self._reflector(mapping, coverage))
         self._notice()  # without any coverage there is nothing to wait for
         async with asyncio.TaskGroup() as group:
+            if self.shards.wanted is not None:
+                group.create_task(self.shards.drop_always(), name=f"hash ranges of {self.gvk}")
             for reflector in self._reflectors:
                 group.create_task(reflector.run(), name=f"reflector {self.gvk}")
 
@@ -142,8 +144,8 @@ class Informer:
         """Cover the objects whose uid has a hash in these ranges, and no others; None covers all.
 
         Added ranges are listed while the watch goes on, and are covered once `wait_until_covered` returns. Objects of
-        other ranges leave the store at once. No listener is notified of that: they are not deleted. `ShardMemory.OFF`
-        covers all objects in any case.
+        other ranges cannot be read from now on, and leave the store soon. No listener is notified of that: they are not
+        deleted. `ShardMemory.OFF` covers all objects in any case.
 
         Raises:
             CacheError: the informer runs already and covers all objects: its first ranges must be known before.

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from pyctrl._backoff import Backoff
+from pyctrl._time_slices import STEPS, TimeSlice
 from pyctrl.api import GroupVersionKind, ShardRange, ShardSelector, merge_ranges, subtract_ranges
 from pyctrl.cache._covered_ranges import EVERYTHING, CoveredRanges, Ranges
 from pyctrl.cache._decoder import read_page
@@ -22,6 +23,8 @@ __all__ = ["InformerShards"]
 
 log = logging.getLogger("pyctrl.cache")
 
+_AT_ONCE = 10  # objects, of 5 µs each, between two looks at the clock
+
 #: A range of one hash, in which there is hardly an object: a server that selects by it sends none.
 _NONE = ShardSelector((ShardRange(0, 1),))
 
@@ -36,7 +39,9 @@ class InformerShards:
     """
 
     def __init__(self, gvk: GroupVersionKind, lister: Lister, memory: ShardMemory) -> None:
-        self._gvk, self._lister, self.memory = gvk, lister, memory
+        self._gvk, self._lister = gvk, lister
+        #: The option of the kind.
+        self.memory: ShardMemory = memory
         #: The ranges to cover; None: all objects.
         self.wanted: Ranges | None = None
         #: The kinds of owners by whose uid objects are selected; empty: by their own.
@@ -46,6 +51,7 @@ class InformerShards:
         #: Called with each object that a list or watch by label has brought although its label is wrong.
         self.on_wrong_label: Callable[[Record], None] | None = None
         self._decided = asyncio.Event()
+        self._has_unwanted = asyncio.Event()
 
     def select_by_label(self) -> None:
         """Select by the label where the server cannot select by hash, unless the option of the kind says otherwise."""
@@ -61,10 +67,23 @@ class InformerShards:
                 f"{self._gvk} is watched already, all of it; call cover() before the cache runs, or set "
                 "KindOptions(shard_ranges=...) for it"
             )
-        self.wanted = EVERYTHING if ranges is None else merge_ranges(ranges)
+        while self._lister.drop_some(STEPS):  # before a range comes back whose old objects are still there
+            pass
+        before, self.wanted = self.wanted, EVERYTHING if ranges is None else merge_ranges(ranges)
         for each in self._lister.ranges:
             each.want(self.wanted)
-        self._lister.drop_unwanted()
+        if before is None or subtract_ranges(before, self.wanted):
+            self._lister.begin_to_drop()
+            self._has_unwanted.set()
+
+    async def drop_always(self) -> None:
+        """Drop the objects of ranges that are no longer wanted, a time slice at a time, until cancelled."""
+        slice_ = TimeSlice.current()
+        while True:
+            await self._has_unwanted.wait()
+            self._has_unwanted.clear()
+            while self._lister.drop_some(_AT_ONCE):
+                await slice_.step()
 
     @property
     def covered(self) -> Ranges:

@@ -59,6 +59,7 @@ class Lister:
         self.writers: list[StoreWriter] = []
         #: The hash ranges of each writer; empty if all objects are covered.
         self.ranges: list[CoveredRanges] = []
+        self._unchecked: list[Record] = []  # objects of which some are in ranges that are no longer wanted
         self._tombstones: dict[str, int] = {}  # see `StoreWriter`
         #: Whether the kind is namespaced. If not, the namespace of a key is ignored.
         self.is_namespaced = True
@@ -89,18 +90,26 @@ class Lister:
         self.ranges.append(ranges)
         return writer
 
-    def drop_unwanted(self) -> None:
-        """Drop objects of hash ranges that are no longer wanted. Listeners are not notified: they are not deleted."""
-        if not self.ranges:
-            return
+    def begin_to_drop(self) -> None:
+        """Hide objects of hash ranges that are no longer wanted, until `drop_some` has dropped them.
+
+        Listeners are not notified: the objects are not deleted.
+        """
+        if self.ranges:
+            self._unchecked = list(self.store)
+            self.overlay.discard(self._is_wanted)
+
+    def drop_some(self, count: int) -> bool:
+        """Drop what is not wanted of some objects, and return whether any is left to check."""
+        for record in self._unchecked[-count:]:
+            if not self._is_wanted(record) and self.store.get(record.namespace, record.name) is record:
+                self.store.remove(record)
+        del self._unchecked[-count:]
+        return bool(self._unchecked)
+
+    def _is_wanted(self, record: Record) -> bool:
         ranges = self.ranges[0]  # all writers want the same
-
-        def is_wanted(record: Record) -> bool:
-            return ranges.wants(ranges.uid_of(record))
-
-        for record in [record for record in self.store if not is_wanted(record)]:
-            self.store.remove(record)
-        self.overlay.discard(is_wanted)
+        return ranges.wants(ranges.uid_of(record))
 
     @property
     def is_partial(self) -> bool:
@@ -123,6 +132,8 @@ class Lister:
         if not self.is_namespaced:
             key = Key("", key.name)
         record = self.overlay.find(key)
+        if record is not None and self._unchecked and not self._is_wanted(record):
+            record = None
         if record is None:
             if not covers_object(self._coverages, key):
                 action = remedy_for_object(self._coverages, key, is_kind_option=self.has_own_namespaces)
@@ -162,6 +173,8 @@ class Lister:
         else:
             self._need_index(index[0])
         found = self.overlay.select(query.namespace, index, also=also)
+        if self._unchecked:
+            found = [record for record in found if self._is_wanted(record)]
         if is_exact and not query.fields.requirements:
             return list(found)
         return [record for record in found if query.matches(record)]

@@ -87,7 +87,7 @@ class ShardedReflector(Reflector):
             self._writer.skip_list()
             self._on_news()
             await self._ranges.changed()
-        self._take_listed()
+        await self._take_listed()
         if not self._ranges.covered:
             self._handler.position = None
         is_list = self._handler.position is None
@@ -111,7 +111,7 @@ class ShardedReflector(Reflector):
         """Whether the watch must start again, because of other ranges or a list of added ones."""
         return self._ranges.covered != self._watched or self._listed is not None
 
-    def _take_listed(self) -> None:
+    async def _take_listed(self) -> None:
         """Take the list of added ranges, now that no watch runs which could move on without them."""
         listed, self._listed = self._listed, None
         if listed is None:
@@ -121,7 +121,7 @@ class ShardedReflector(Reflector):
             return  # the next list is of all ranges
         if UNORDERED in (listed.version, self._writer.progress):
             self._handler.position = None  # versions do not compare: list all ranges
-        elif self._writer.add_listed(listed.records, listed.ranges, listed.version):
+        elif await self._writer.add_listed(listed.records, listed.ranges, listed.version):
             self._handler.position = str(self._writer.progress)
         self._on_news()
 
@@ -138,8 +138,8 @@ class ShardedReflector(Reflector):
     async def _list_added(self) -> None:
         """List what is wanted in addition to what the watch covers, whenever there is something."""
         while True:
-            pending = self._ranges.pending
-            if not pending or not self._ranges.covered or self._handler.position is None or self._listed is not None:
+            pending, is_busy = self._ranges.pending, self._listed is not None or bool(self._ranges.adding)
+            if not pending or is_busy or not self._ranges.covered or self._handler.position is None:
                 await self._ranges.changed()
                 continue
             try:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from pyctrl._time_slices import TimeSlice
 from pyctrl.cache._changes import Created, Deleted
 from pyctrl.cache._coverage import Coverage
-from pyctrl.cache._covered_ranges import HIDDEN, CoveredRanges, Ranges
+from pyctrl.cache._covered_ranges import CoveredRanges, Ranges
 from pyctrl.cache._overlay import Overlay
 from pyctrl.cache._record import UNORDERED, Record
-from pyctrl.cache._shard_uid import SHARED
 from pyctrl.cache._store import Store
 from pyctrl.cache._store_writer import StoreListener, StoreWriter
 
@@ -95,18 +95,24 @@ class ShardedStoreWriter(StoreWriter):
         """Count as listed, because no range is wanted."""
         self.is_synced = True
 
-    def add_listed(self, records: Iterable[Record], listed: Ranges, version: int) -> bool:
+    async def add_listed(self, records: Sequence[Record], listed: Ranges, version: int) -> bool:
         """Take the complete list of added ranges, and go back to the lower version: the watch continues there.
+
+        The objects enter the store a time slice at a time, while no watch runs. They are covered at the end, without
+        the ranges that are no longer wanted by then.
 
         Returns:
             Whether any of the ranges was still to be covered.
         """
-        added = self.ranges.add(listed, version, self.progress)
-        if added is None:
-            return False
+        slice_ = TimeSlice.current()
+        self.ranges.begin_add(listed)
         for record in records:
-            if (uid := self.ranges.uid_of(record)) not in (SHARED, HIDDEN) and added.matches(uid):
+            if self.ranges.adds(self.ranges.uid_of(record)):
                 self._add_listed(record)
+            await slice_.step()
+        # No await from here on: what is covered is in the store.
+        if not self.ranges.end_add(version, self.progress):
+            return False
         self.go_back_to(version)
         self._show_own_writes()
         return True

@@ -54,7 +54,10 @@ def test_each_range_has_its_own_floor_until_the_watch_has_passed_both() -> None:
     """After a list of added ranges, events up to the version of each range are known, and later ones are not."""
     ranges = covering(LOWER)
     ranges.want(EVERYTHING)
-    assert ranges.add((UPPER,), version=20, reached=10) is not None
+    ranges.begin_add((UPPER,))
+    assert [ranges.adds(uid) for uid in (IN_LOWER, IN_UPPER, SHARED)] == [False, True, False]
+    assert not ranges.covers(IN_UPPER)
+    assert ranges.end_add(version=20, reached=10)
     assert [ranges.accepts(IN_LOWER, version) for version in (10, 11)] == [False, True]
     assert [ranges.accepts(IN_UPPER, version) for version in (20, 21)] == [False, True]
     ranges.passed(19)
@@ -68,8 +71,21 @@ def test_ranges_that_are_no_longer_wanted_are_not_added() -> None:
     ranges = covering(LOWER)
     ranges.want(EVERYTHING)
     ranges.want([LOWER])
-    assert ranges.add((UPPER,), version=20, reached=10) is None
+    ranges.begin_add((UPPER,))
+    assert not ranges.end_add(version=20, reached=10)
     assert ranges.covered == (LOWER,)
+
+
+def test_ranges_that_go_and_come_while_they_are_added_are_listed_again() -> None:
+    """Their objects have left the store, so they are still to be covered."""
+    ranges = covering(LOWER)
+    ranges.want(EVERYTHING)
+    ranges.begin_add((UPPER,))
+    ranges.want([LOWER])
+    ranges.want(EVERYTHING)
+    assert not ranges.adds(IN_UPPER)
+    assert not ranges.end_add(version=20, reached=10)
+    assert ranges.pending == (UPPER,)
 
 
 async def test_a_change_ends_the_waits_for_it() -> None:
@@ -119,7 +135,8 @@ def test_a_shared_object_belongs_to_whatever_is_covered() -> None:
     ranges.end_list()
     assert (ranges.covers(SHARED), ranges.has(SHARED)) == (True, True)
     ranges.want(EVERYTHING)
-    ranges.add((UPPER,), version=20, reached=10)
+    ranges.begin_add((UPPER,))
+    ranges.end_add(version=20, reached=10)
     assert [ranges.accepts(SHARED, version) for version in (10, 11)] == [False, True]  # that list does not have it
     ranges.want([])
     assert (ranges.wants(SHARED), ranges.covers(SHARED), ranges.has(SHARED)) == (False, False, False)

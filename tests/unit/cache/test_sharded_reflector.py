@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from pyctrl.api import HASH_SPACE, Key, ShardRange, ShardSelector, Unstructured, hash_field
-from pyctrl.cache import Created, Deleted, KindOptions, Outside, ShardMemory, Synced, Updated
+from pyctrl.cache import Created, Deleted, KindOptions, ListQuery, Outside, ShardMemory, Synced, Updated
 from pyctrl.errors import CacheError, NotCovered, NotFound
 from tests.unit.cache._kit import CONFIGMAP, Mirror, until
 from tests.unit.cache._sharded import LOWER, OCTANTS, UPPER, Shards, owned, sharded
@@ -120,7 +120,9 @@ async def test_removed_ranges_leave_the_store_at_once_and_nothing_is_deleted() -
             shards.informer.cover([LOWER])
             with pytest.raises(NotCovered):
                 await shards.cache.get(CONFIGMAP, other)
-            assert shards.stored == await shards.expected([LOWER])
+            left = {record.name for record in shards.informer.select(ListQuery())}
+            assert left == set(await shards.expected([LOWER]))
+            await until(lambda: set(shards.stored) == left)
             await until(lambda: shards.network.watches[-1].get("shardSelector") == LOWER_TEXT)
             await shards.direct.delete(CONFIGMAP, other)
             mine = await one_of(shards, LOWER)
@@ -140,7 +142,8 @@ async def test_without_ranges_nothing_is_listed_and_the_informer_is_synced() -> 
         await shards.informer.wait_until_covered()
         assert shards.stored == await shards.expected([UPPER])
         shards.informer.cover([])
-        assert shards.stored == {}
+        assert shards.informer.select(ListQuery()) == []
+        await until(lambda: shards.stored == {})
         with pytest.raises(NotCovered, match="hash ranges none"):
             await shards.cache.get(CONFIGMAP, await one_of(shards, UPPER))
 

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pyctrl.api import Key, ShardRange, Unstructured
-from pyctrl.cache import Change, Created, Deleted, KindOptions, Record, Selector, ShardMemory, Updated
+from pyctrl.cache import Change, Created, Deleted, KindOptions, ListQuery, Record, Selector, ShardMemory, Updated
 from pyctrl.cache._shard_uid import SHARD_LABEL, shard_label, shard_uid
 from pyctrl.errors import CacheError, NotFound
 from pyctrl.testing import run_virtual
@@ -152,7 +152,7 @@ class World:
 
     def check(self) -> None:
         """Check what holds at any time: nothing of other ranges can be read."""
-        assert all(self._listener.is_wanted(record) for record in self._shards.records)
+        assert all(self._listener.is_wanted(record) for record in self._shards.informer.lister.select(ListQuery()))
         for name in NAMES:
             try:
                 record = self._shards.informer.find(Key("default", name))

@@ -297,16 +297,18 @@ class ControllerShard:
         except CacheError:
             return ()
 
-    def lose(self, slots: int) -> None:
-        """Drop the pending requests of slots that this replica may take no longer."""
+    async def lose(self, slots: int) -> None:
+        """Drop the pending requests of slots that this replica takes no longer.
 
-        def is_lost(request: Request) -> bool:
+        None of them runs meanwhile: `handle` leaves out what begins. Those of slots that it takes again stay.
+        """
+        slice_ = TimeSlice.current()
+        for request in self._queue.remaining():
             slot = self.slot_of(request)
-            return slot is None or bool(slots >> slot & 1)
-
-        for request in self._queue.drop_where(is_lost):
-            if self._find(request.key) is None and (slot := self.slot_of(request)) is not None:
+            is_lost = slot is None or (slots >> slot & 1 and not self._assignment.has(slot))
+            if is_lost and self._queue.drop_request(request) and slot is not None and self._find(request.key) is None:
                 self._leave_out(request, slot, 0, SHARD_TAKEN, is_gone=False)
+            await slice_.step()
 
     def cancel(self, slots: int) -> int:
         """Cancel the runs in slots that must move, each once, and return their number."""

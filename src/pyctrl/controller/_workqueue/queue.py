@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from heapq import nsmallest
@@ -175,19 +174,19 @@ class Queue:
 
         A request that a worker has is not interrupted, and may be retried afterwards.
         """
-        return self.drop_where(lambda request: request.cluster == cluster)
+        return [request for request in self.remaining() if request.cluster == cluster and self.drop_request(request)]
 
-    def drop_where(self, is_dropped: Callable[[Request], bool]) -> list[Request]:
-        """Drop the pending requests for which a function returns True, and return them. See `drop`."""
-        dropped = [request for request in self.remaining() if is_dropped(request)]
-        for request in dropped:
-            entry = self._entries[request]
-            for reason in list(entry.pending_runs):
-                self._unschedule(entry, request, reason)
-            self._ready.remove(request)
-            self._forget(request)
-            self._place(request, _now())
-        return dropped
+    def drop_request(self, request: Request) -> bool:
+        """Drop a request if it is pending, and return whether it was. See `drop`."""
+        entry = self._entries.get(request)
+        if entry is None or not entry.pending_runs:
+            return False
+        for reason in list(entry.pending_runs):
+            self._unschedule(entry, request, reason)
+        self._ready.remove(request)
+        self._forget(request)
+        self._place(request, _now())
+        return True
 
     def take(self) -> AbstractAsyncContextManager[WorkItem, None]:
         """Return a context manager that waits for the next item, which no other worker gets until the block ends.

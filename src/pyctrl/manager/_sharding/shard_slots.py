@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from pyctrl.client import HttpRequest
 from pyctrl.controller import ControllerShard, slots_in
@@ -73,7 +73,7 @@ class ShardSlots:
         self._wanted = 0  # the slots that the caches cover, or will cover
         self._announced: int | None = None  # the slots that it keeps while it leaves, as its Lease says
         self._followers: list[Callable[[], None]] = []
-        self._adding: set[asyncio.Task[None]] = set()
+        self._moving: set[asyncio.Task[None]] = set()
 
     # --- for controllers ---
 
@@ -199,17 +199,17 @@ class ShardSlots:
         log.info("Shards have moved", extra={**self._fields, **counts, **moved})
         for shard in self._shards:
             if lost:
-                shard.lose(lost)
+                self._start(shard.lose(lost), shard)
             if gained:
-                self._add(shard, gained)
+                self._start(shard.take(gained), shard)
         for follower in self._followers:
             follower()
 
-    def _add(self, shard: ControllerShard, gained: int) -> None:
-        """Add the requests of slots that were taken, a time slice at a time."""
-        adding = asyncio.get_running_loop().create_task(shard.take(gained), name=f"sharding/{shard.name}")
-        self._adding.add(adding)
-        adding.add_done_callback(self._adding.discard)
+    def _start(self, moving: Coroutine[Any, Any, None], shard: ControllerShard) -> None:
+        """Drop or add the requests of slots that have moved, a time slice at a time."""
+        task = asyncio.get_running_loop().create_task(moving, name=f"sharding/{shard.name}")
+        self._moving.add(task)
+        task.add_done_callback(self._moving.discard)
 
     def _acknowledge(self) -> None:
         membership, busy = self._membership, self.busy

@@ -104,7 +104,7 @@ class Bench:
         """Move slots as the manager does."""
         self.slots.slots = self.slots.slots & ~lost | gained
         if lost:
-            self.shard.lose(lost)
+            await self.shard.lose(lost)
         if gained:
             await self.shard.take(gained)
 
