@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pyctrl.manager._sharding.options import Sharding
     from pyctrl.manager._sharding.ring import MemberPhase, Ring, RingMember
     from pyctrl.manager._sharding.shard_member import ShardMember
+    from pyctrl.manager._sharding.shard_webhooks import add_shard_webhooks
     from pyctrl.manager._sharding.statistics import ShardingStatistics
 
 __all__ = [
@@ -100,6 +101,7 @@ __all__ = [
     "Sharding",
     "ShardingStatistics",
     "StoppableRunnable",
+    "add_shard_webhooks",
     "missing_permissions",
     "review_accesses",
     "signals_handled",
@@ -128,6 +130,7 @@ _FILES = {
     "RingMember": "_sharding.ring",
     "ShardMember": "_sharding.shard_member",
     "Sharding": "_sharding.options",
+    "add_shard_webhooks": "_sharding.shard_webhooks",
     "ShardingStatistics": "_sharding.statistics",
     "Restart": "_runnables.restart",
     "RestartPolicy": "_runnables.restart",

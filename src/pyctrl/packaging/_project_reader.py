@@ -8,7 +8,7 @@ from pathlib import Path
 from pyctrl.client import Config
 from pyctrl.controller import Absence, Controller, KindSource
 from pyctrl.errors import CommandFailed
-from pyctrl.manager import ConfigMapFingerprints, NoServer
+from pyctrl.manager import ConfigMapFingerprints, NoServer, Sharding
 from pyctrl.packaging._project import Followed, Project
 from pyctrl.packaging._settings import Settings
 from pyctrl.program import (
@@ -26,7 +26,8 @@ from pyctrl.webhook import ManagedCertificates, Service, Webhooks
 
 __all__ = ["MOUNTED", "read_project"]
 
-FINGERPRINTS_FLAG = "--fingerprints-config-map"  # of `pyctrl run`
+FINGERPRINTS_FLAG = "--fingerprints-config-map"  # of `pyctrl run`, as is the next one
+SHARD_MEMORY_FLAG = "--shard-memory"
 
 MOUNTED = Path("/", "tmp", "k8s-webhook-server", "serving-certs")  # kubebuilder's certificate directory
 
@@ -48,6 +49,7 @@ async def read_project(settings: Settings, *, with_samples: bool = False) -> Pro
         Config.in_process(NoServer()),
         namespaces=settings.watch_namespaces or None,
         fingerprints=_fingerprints(settings.args),
+        sharding=_sharding(settings),
     )
     async with manager:
         manager.webhook_options = _serving(settings)
@@ -59,11 +61,25 @@ async def read_project(settings: Settings, *, with_samples: bool = False) -> Pro
 
 def _fingerprints(args: Sequence[str]) -> ConfigMapFingerprints | None:
     """Return the store that flags of the program name, so that the manifests have its permissions; None: no such."""
+    name = _value(args, FINGERPRINTS_FLAG)
+    return None if name is None else ConfigMapFingerprints(name)
+
+
+def _sharding(settings: Settings) -> Sharding | None:
+    """Return sharding whose caches need further permissions, as flags of the program say; None: they need none."""
+    mode = _value(settings.args, SHARD_MEMORY_FLAG) or "off"
+    if settings.shards == "off" or mode not in ("auto", "label"):
+        return None
+    return Sharding(name=f"{settings.name}-controller-manager", memory="label" if mode == "label" else True)
+
+
+def _value(args: Sequence[str], wanted: str) -> str | None:
+    """Return the value of a flag, ``--flag=value`` or ``--flag value``; None without it."""
     given = iter(args)
     for argument in given:
         flag, _, value = argument.partition("=")
-        if flag == FINGERPRINTS_FLAG:
-            return ConfigMapFingerprints(value or next(given, ""))
+        if flag == wanted:
+            return value or next(given, "")
     return None
 
 

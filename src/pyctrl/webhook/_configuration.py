@@ -38,6 +38,7 @@ class Registration:
             reinvocation_policy: for mutating webhooks: whether to call again when a later one changed the object.
             namespace_selector, object_selector, match_conditions: further restrictions beside the kind, in wire form.
             object_class: the class that its handler gets objects as; None for `Unstructured`.
+            verb: the beginning of its name; by default ``mutate`` or ``validate``.
     """
 
     type: Literal["mutating", "validating"]
@@ -53,11 +54,12 @@ class Registration:
     object_selector: Mapping[str, Any] = field(default_factory=dict)
     match_conditions: tuple[Mapping[str, str], ...] = ()
     object_class: _Class | None = None
+    verb: str = ""
 
     @property
     def name(self) -> str:
         """The webhook's name, which users see when it denies: ``validate.podset.v1alpha1.apps.jicki.cn``."""
-        verb = "mutate" if self.type == "mutating" else "validate"
+        verb = self.verb or ("mutate" if self.type == "mutating" else "validate")
         return f"{verb}.{self.kind.kind.lower()}.{self.kind.version}.{self.kind.group or 'core'}"
 
 

@@ -72,6 +72,7 @@ def generate(
     watch_namespace: Annotated[WatchedNamespaces, Parameter(group=ROLES)] = (),
     leader_election_id: Annotated[str | None, Parameter(group=ROLES, metavar="NAME")] = None,
     shards: Annotated[Literal["auto", "off"], Parameter(group=ROLES, metavar="MODE")] = "off",
+    shard_memory: Annotated[Literal["auto", "label", "off"], Parameter(group=ROLES, metavar="MODE")] = "off",
     cluster: Annotated[str, Parameter(group=ROLES, metavar="NAME")] = "",
 ) -> None:
     """Print the roles that a program needs, as YAML.
@@ -95,6 +96,8 @@ def generate(
         The name of the Lease. The program elects a leader.
     shards
         With `auto`, the program's replicas divide the objects among themselves.
+    shard_memory
+        With shards: with `auto`, replicas cache only their own objects and get others. With `label` they label them.
     cluster
         A further cluster or fleet of the program's manager, by name. Its roles are printed instead.
     """
@@ -107,7 +110,7 @@ def generate(
         account=service_account,
         namespaces=watch_namespace,
         lease=leader_election_id,
-        has_shards=shards == "auto",
+        memory=None if shards == "off" else "label" if shard_memory == "label" else shard_memory == "auto",
         cluster=cluster,
     )
 

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from pyctrl.api import Key
 from pyctrl.cli._packaging_flags import NameFlags, packaged_program
@@ -16,6 +16,9 @@ from pyctrl.program import offline_manager
 from pyctrl.rbac import Grants, RecordedAccess, grants, is_default_access, manifests, read_recording, to_yaml
 
 __all__ = ["account_key", "generate", "read_recordings"]
+
+#: `Sharding.memory`.
+Memory: TypeAlias = bool | Literal["label"]
 
 _RING = "ring"  # permissions for the Leases of shards do not name them
 
@@ -28,7 +31,7 @@ def generate(
     account: str | None,
     namespaces: Collection[str],
     lease: str | None = None,
-    has_shards: bool = False,
+    memory: Memory | None = None,
     cluster: str = "",
 ) -> None:
     """Print the roles of a target or a recording, and with an account the bindings."""
@@ -38,7 +41,7 @@ def generate(
     key = account_key(account) if account is not None else None
     if not recorded:
         target, namespaces = packaged_program(target, tuple(namespaces))
-        granted, role = asyncio.run(_derived(target, key, namespaces, lease, cluster, has_shards=has_shards))
+        granted, role = asyncio.run(_derived(target, key, namespaces, lease, cluster, memory=memory))
     else:
         granted, role = _recorded(recorded, key, namespaces), "manager-role"
     roles = manifests(granted, name=name or role, account=key)
@@ -60,13 +63,13 @@ async def _derived(
     lease: str | None,
     cluster: str,
     *,
-    has_shards: bool,
+    memory: Memory | None,
 ) -> tuple[Grants, str]:
     """Return the permissions of a target, and a name for its roles."""
     election = LeaderElection(name=lease) if lease is not None else None
-    sharding = Sharding(name=lease or _RING) if has_shards else None
+    sharding = None if memory is None else Sharding(name=lease or _RING, memory=memory)
     async with offline_manager(
-        target, namespaces=namespaces, leader_election=None if has_shards else election, sharding=sharding
+        target, namespaces=namespaces, leader_election=None if sharding else election, sharding=sharding
     ) as manager:
         own = account.namespace if account is not None else None
         granted = manager.grants(own_namespace=own, cluster=cluster)

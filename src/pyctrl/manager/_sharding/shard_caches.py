@@ -13,7 +13,7 @@ from pyctrl.api import GroupVersionKind, ShardRange
 from pyctrl.cache import Informer, Record
 from pyctrl.controller import SLOTS, Controller, KindSource, all_slots, slots_in
 
-__all__ = ["ShardCaches", "ranges_of", "slots_of"]
+__all__ = ["ShardCaches", "ranges_of", "slots_of", "uses_of"]
 
 log = logging.getLogger("pyctrl.manager")
 
@@ -21,7 +21,7 @@ _SIZE = (1 << 64) // SLOTS
 
 
 @dataclass(slots=True)
-class _Uses:
+class Uses:
     """What controllers need of the objects of an informer."""
 
     is_reconciled: bool = False
@@ -61,7 +61,7 @@ class ShardCaches:
         """
         if not self._memory:
             return
-        for informer, uses in _uses_of(controllers).items():
+        for informer, uses in uses_of(controllers).items():
             if uses.needs_all:
                 text = (
                     "Caching all objects of a kind that is reconciled or owned, as controllers need others of it, too"
@@ -116,15 +116,16 @@ class ShardCaches:
             self._changed()
 
 
-def _uses_of(controllers: Iterable[Controller]) -> dict[Informer, _Uses]:
-    uses: dict[Informer, _Uses] = {}
+def uses_of(controllers: Iterable[Controller]) -> dict[Informer, Uses]:
+    """Return what controllers need of the objects of each informer."""
+    uses: dict[Informer, Uses] = {}
     others: set[GroupVersionKind] = set()
     for controller in controllers:
         for source in controller.sources:
             if not isinstance(source, KindSource):
                 others.update(source.follows)
                 continue
-            of_kind = uses.setdefault(source.informer, _Uses())
+            of_kind = uses.setdefault(source.informer, Uses())
             is_divided = controller.shard is not None and not source.is_elsewhere
             if is_divided and source.is_reconciled:
                 of_kind.is_reconciled = True

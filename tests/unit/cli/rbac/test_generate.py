@@ -90,6 +90,20 @@ def test_a_program_with_shards_has_the_leases_of_all_replicas(run: Run, program:
         ]
 
 
+def test_replicas_that_cache_their_own_objects_get_and_label_them(run: Run, program: Path) -> None:
+    """With ``--shard-memory`` the roles permit to get what is reconciled, with ``label`` also to patch it."""
+    for mode, added in (("off", set[str]()), ("auto", {"get"}), ("label", {"get", "patch"})):
+        ran = run("rbac", "generate", f"{program}:add_vault", "--shards", "auto", "--shard-memory", mode)
+        rules = [
+            rule
+            for document in yaml.safe_load_all(ran.out)
+            if document["kind"] == "ClusterRole"
+            for rule in document["rules"]
+            if "vaults" in rule["resources"]
+        ]
+        assert {verb for rule in rules for verb in rule["verbs"]} & {"get", "patch"} == added
+
+
 def test_a_program_without_a_manager_says_what_it_needs(run: Run) -> None:
     """An object with `rbac`, such as a web service without a manager, has its roles printed."""
     ran = run("rbac", "generate", "examples.inventory.inventory:Inventory", "--service-account", "testing:inventory")

@@ -118,6 +118,15 @@ async def test_shards_may_what_dividing_takes() -> None:
     assert role["rules"] == [rule.to_wire() for rule in wanted.rules["podset-system"]]
 
 
+async def test_replicas_that_cache_their_own_objects_may_label_them() -> None:
+    """With the flag in ``args`` the manager's role permits to get and patch what is reconciled and owned."""
+    for args, verbs in (((), {"list", "watch"}), (("--shard-memory=label",), {"list", "watch", "get", "patch"})):
+        project = await podset(shards="auto", args=args)
+        role = named(install(project), "ClusterRole", "podset-manager-role")
+        granted = {verb for rule in role["rules"] if "podsets" in rule["resources"] for verb in rule["verbs"]}
+        assert granted == verbs
+
+
 async def test_replicas_with_shards_leave_one_by_one() -> None:
     """With shards all replicas are active, and neither an update nor a drain takes two of them at once."""
     project = await podset(shards="auto", replicas=3)
