@@ -177,6 +177,7 @@ async def test_controllers_get_the_requests_of_taken_slots() -> None:
         await asyncio.sleep(0.1)
         assert own.queue.remaining() == [key]
         own.observe(state(replace(B, term="b-2")))
+        await asyncio.sleep(0.1)
         assert own.queue.remaining() == []
 
 
@@ -215,6 +216,7 @@ async def test_requests_that_were_refused_are_added_again() -> None:
         assert own.slots.has_news.is_set()
         own.shard.add(key)
         own.slots.apply()
+        await asyncio.sleep(0.1)
         assert (own.slots.taken, own.queue.remaining()) == (0, [])
 
         own.renew()
