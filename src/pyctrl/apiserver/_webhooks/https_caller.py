@@ -6,7 +6,6 @@ import os
 import ssl
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from pyctrl._go.tls_errors import handshake_error
@@ -130,7 +129,9 @@ def _tls_context(ca: bytes, credentials: WebhookCredentials) -> ssl.SSLContext:
     else:
         context.load_default_certs(ssl.Purpose.SERVER_AUTH)
     if credentials.certificate:
-        with TemporaryDirectory() as directory:  # ssl reads certificates from files only
+        import tempfile  # here: it imports a lot, and most servers have no such certificate
+
+        with tempfile.TemporaryDirectory(prefix="pyctrl-") as directory:  # ssl reads certificates from files only
             file = Path(directory, "client.pem")
             file.touch(mode=0o600)
             file.write_bytes(credentials.certificate + b"\n" + credentials.key)

@@ -97,7 +97,8 @@ def generate(
     shards
         With `auto`, the program's replicas divide the objects among themselves.
     shard_memory
-        With shards: with `auto`, replicas cache only their own objects and get others. With `label` they label them.
+        Cache only this replica's objects of the kinds that it reconciles and owns. Replicas get others, and with
+        `label` they label them.
     cluster
         A further cluster or fleet of the program's manager, by name. Its roles are printed instead.
     """

@@ -179,9 +179,9 @@ class RunFlags:
         Parameter(
             group=SHARDING,
             metavar="MODE",
-            help="With `auto`, cache only this replica's objects of the kinds that it reconciles and owns. With "
-            "`label`, also keep the label by which servers select them that cannot select by hash. Only with the key "
-            "`uid`. Defaults to `off`.",
+            help="Cache only this replica's objects of the kinds that it reconciles and owns. With `label`, also keep "
+            "the label by which servers select them that cannot select by hash. Only with the key `uid`. Defaults to "
+            "`off`.",
         ),
     ] = None
     shard_weight: Annotated[
