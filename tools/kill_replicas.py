@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -230,6 +231,10 @@ def main() -> int:
                 print(f"failed: {error}", file=sys.stderr)
                 return 1
         verdicts = judge(log, ring.names)
+        if verdicts.wrong:
+            kept = tempfile.mkdtemp(prefix="pyctrl-kill-replicas-")
+            shutil.copytree(home, kept, dirs_exist_ok=True)
+            print(f"the audit log and those of the replicas are kept in {kept}")
     print(f"{args.minutes:g} minutes, {args.replicas} replicas, {len(ring.names)} processes, faults: {ring.events}")
     print(f"{changes} changes of {args.objects} objects; {verdicts.writes} writes by replicas, {verdicts.moves} after")
     print(f"another replica's, {verdicts.leases} writes of Leases; not done in the end: {len(left)} {left[:5] or ''}")
