@@ -92,5 +92,5 @@ def test_the_selector_selects_exactly_the_slots(has_shared: bool) -> None:
 
 
 def test_slots_are_the_first_bits_of_the_hash() -> None:
-    """The slot of a uid is that of its hash range, whoever computes it."""
+    """The slot of a uid is the one whose hash range has the hash of the uid."""
     assert all(hash_field(uid) in slots(slot_of_uid(uid), slot_of_uid(uid) + 1) for uid in map(str, range(100)))

@@ -48,36 +48,26 @@ class PolicyMutator:
         return self._compiler.matches(context, patience)
 
     def _patch_of(self, mutation: Mapping[str, Any]) -> _Patch:
-        if mutation["patchType"] == "JSONPatch":
-            return self._json_patch(mutation["jsonPatch"]["expression"])
-        return self._apply_configuration(mutation["applyConfiguration"]["expression"])
+        is_json = mutation["patchType"] == "JSONPatch"
+        text = mutation["jsonPatch" if is_json else "applyConfiguration"]["expression"]
+        apply = apply_json_patch_value if is_json else _apply_decodable
+
+        def patch(
+            context: Mapping[str, Any],
+            obj: dict[str, Any],
+            kind: PatchedType | None,
+            patience: Patience | None = None,
+        ) -> dict[str, Any]:
+            return apply(self._evaluate(text, context, patience), obj, kind)
+
+        return patch
 
     def _evaluate(self, text: str, context: Mapping[str, Any], patience: Patience | None) -> Any:
         return self._compiler.evaluate(text, self._compiler.activation(context, patience), CostBudget(RUNTIME_BUDGET))
 
-    def _json_patch(self, text: str) -> _Patch:
-        def patch(
-            context: Mapping[str, Any],
-            obj: dict[str, Any],
-            kind: PatchedType | None,
-            patience: Patience | None = None,
-        ) -> dict[str, Any]:
-            operations = self._evaluate(text, context, patience)
-            return apply_json_patch_value(operations, obj, kind)
 
-        return patch
-
-    def _apply_configuration(self, text: str) -> _Patch:
-        def patch(
-            context: Mapping[str, Any],
-            obj: dict[str, Any],
-            kind: PatchedType | None,
-            patience: Patience | None = None,
-        ) -> dict[str, Any]:
-            value = self._evaluate(text, context, patience)
-            new = apply_configuration(value, obj, kind)
-            if kind is not None:
-                decode_configured(new, kind)
-            return new
-
-        return patch
+def _apply_decodable(value: Any, obj: dict[str, Any], kind: PatchedType | None) -> dict[str, Any]:
+    new = apply_configuration(value, obj, kind)
+    if kind is not None:
+        decode_configured(new, kind)
+    return new

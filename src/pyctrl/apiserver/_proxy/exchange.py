@@ -31,8 +31,8 @@ async def exchange(
     The connection is closed with the body of the response, unless it is kept.
 
     Args:
-        keep: Takes the connection back after a response, if another request can be sent on it. By default the server
-            is told to close it.
+        keep: Takes the connection back after a response, if another request can be sent on it. Without it the
+            request asks the server to close the connection.
 
     Raises:
         NoResponse: The connection ended before the first byte of the response.

@@ -51,7 +51,7 @@ def slot(obj: ConfigMap) -> str:
 
 
 async def test_an_owned_object_is_created_with_its_label() -> None:
-    """Whoever creates it, and whatever label it is copied with; one without an owner belongs to all."""
+    """A new object gets the label of its owner instead of any other one; without an owner it belongs to all."""
     async with labelled() as (server, _replica, _webhooks):
         owner = await admin(server).get(ConfigMap, key_of(NAMES[0]))
         for name, label, is_owned in (("map-x", "", True), ("map-y", "17", True), ("map-z", "17", False)):
