@@ -10,6 +10,7 @@ import warnings
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from functools import partial
+from importlib import import_module
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,7 @@ def _pyctrl_outside_cluster() -> Iterator[ClusterUnderTest | None]:
 
     choice = cluster_choice()
     if choice is ClusterChoice.EMBEDDED:
+        import_module("pyctrl.cluster")  # here, outside of the loop of the first test, because it takes about a second
         yield None
         return
     with outside_cluster(choice) as cluster:

@@ -86,6 +86,25 @@ def test_clean_tests_pass(pytester: pytest.Pytester) -> None:
     _run(pytester, code).assert_outcomes(passed=3)
 
 
+@pytest.mark.slow(reason="a collection takes longer than the loop allows")
+def test_garbage_collections_do_not_block(pytester: pytest.Pytester) -> None:
+    """A collection visits the objects of the whole session, so its time is not the test's."""
+    code = """
+        import gc, time
+
+        def compute(phase, _):
+            end = time.thread_time() + 2.2 * (phase == "start")
+            while time.thread_time() < end:
+                pass
+
+        async def test_collects():
+            gc.callbacks.append(compute)
+            gc.collect()
+            gc.callbacks.remove(compute)
+        """
+    _run(pytester, code).assert_outcomes(passed=1)
+
+
 def test_files_may_be_looked_at(pytester: pytest.Pytester) -> None:
     """A module that is first imported in a test may read links, as dateutil does."""
     code = """
