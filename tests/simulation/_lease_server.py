@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,12 +37,15 @@ class LeaseServer(_NoStreams):
     def __init__(self) -> None:
         self.version = 0
         self.leases: dict[str, dict[str, Any]] = {}
+        #: Called with each other object that is written, when it is.
+        self.written: Callable[[dict[str, Any]], None] = lambda _: None
 
     async def request(self, request: HttpRequest) -> HttpResponse:
         """Return the response to a request, without delay."""
         sent = json.loads(request.body) if request.body else {}
         collection, _, name = request.path.partition(LEASES)[2].partition("/")
         if not request.path.startswith(LEASES) or collection:
+            self.written(sent)
             return _response(201, sent)
         if request.method == "GET" and not name:
             return self._list()

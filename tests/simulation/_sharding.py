@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
+from typing import Any
 
 from pyctrl.api import ObjectMeta
 from pyctrl.client import Client, HttpRequest
@@ -93,6 +94,7 @@ class Replica:
     shard: ControllerShard | None = None
     queue: Queue | None = None
     running: dict[Request, None] = field(default_factory=dict)
+    began: dict[str, tuple[str, float]] = field(default_factory=dict)  # which replica began a key last, and when
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     is_dead: bool = False
     runs: int = 0
@@ -196,6 +198,7 @@ class Replica:
 
     async def _reconcile(self, client: Client, item: WorkItem) -> None:
         self.running[item.request] = None
+        self.began[item.request.name] = (self.name, asyncio.get_running_loop().time())
         self.check()
         try:
             for _ in range(self.random.randint(1, 2)):
@@ -211,7 +214,10 @@ class Replica:
             del self.running[item.request]
 
     async def _write(self, client: Client, request: Request) -> None:
-        obj = ConfigMap(metadata=ObjectMeta(name=request.name, namespace="default"), data={"who": self.name})
+        now, member = asyncio.get_running_loop().time(), self.member
+        assert member is not None
+        data = {"who": self.name, "sent": str(now), "until": str(member.membership.ends_at)}
+        obj = ConfigMap(metadata=ObjectMeta(name=request.name, namespace="default"), data=data)
         try:
             if self.random.random() < 0.8:  # most writes only pass the gates: a request takes a hundred times as long
                 check_gates(HttpRequest(method="POST", path="/configmaps"))
@@ -231,6 +237,8 @@ class RingHistory:
     def __init__(self, random: Random, trace: Trace) -> None:
         self._random, self._trace = random, trace
         self._server = LeaseServer()
+        self._server.written = self._check_order
+        self._began: dict[str, tuple[str, float]] = {}
         self._names = 0
         self._dead: list[Replica] = []
         self._broken: AssertionError | None = None
@@ -286,6 +294,15 @@ class RingHistory:
                     self._broken = Overlap(f"{other} and {replica.name} work on {request} at the same time")
                     self._trace.say(str(self._broken))
 
+    def _check_order(self, written: dict[str, Any]) -> None:
+        """Check that the server executes a write before another replica begins, while its Lease protects it."""
+        name, data = written["metadata"]["name"], written["data"]
+        other, began = self._began.get(name, ("", 0.0))
+        is_late = other != data["who"] and began > float(data["sent"])
+        if is_late and asyncio.get_running_loop().time() < float(data["until"]) and self._broken is None:
+            self._broken = Overlap(f"a write of {data['who']} to {name} comes after {other} has begun with it")
+            self._trace.say(str(self._broken))
+
     @property
     def _bound(self) -> float:
         """How long a slot may be without a replica: a lease, a hand-over, and the time to notice both."""
@@ -326,6 +343,7 @@ class RingHistory:
             ),
             self._trace,
             self._check,
+            began=self._began,
         )
 
     # --- with faults ---
@@ -337,7 +355,16 @@ class RingHistory:
         for _ in range(random.randint(*FATES)):
             replica = random.choice(self._replicas)
             gentle = [self._stop, self._kill, self._join, self._join]
-            rough = [self._cut, self._cut, self._slow, self._lossy, self._heal, self._stand_still, self._edit]
+            rough = [
+                self._cut,
+                self._cut,
+                self._slow,
+                self._reorder,
+                self._lossy,
+                self._heal,
+                self._stand_still,
+                self._edit,
+            ]
             random.choice(gentle if self._gentle else [*gentle, *rough])(replica)
             pauses = (self._bound,) if self._gentle else (0.1, 1.0, 5.0, 20.0, 40.0)
             await asyncio.sleep(random.choice(pauses) * (1 if self._gentle else random.random()))
@@ -350,6 +377,10 @@ class RingHistory:
         replica.link.slowness = self._random.choice((0.1, 1.0, 4.0, 9.0)) * self._random.random()
         self._trace.say(f"{replica.name} is slow: {replica.link.slowness:.2f}")
 
+    def _reorder(self, replica: Replica) -> None:
+        replica.link.network = Network(latency=self._random.choice((0.1, 1.0, 4.0)))
+        self._trace.say(f"messages of {replica.name} take up to {replica.link.network.latency} s each")
+
     def _lossy(self, replica: Replica) -> None:
         link, random = replica.link, self._random
         link.request_loss, link.loss, link.is_silent = random.random(), random.random(), random.random() < 0.5
@@ -357,6 +388,7 @@ class RingHistory:
 
     def _heal(self, replica: Replica) -> None:
         replica.link.heal()
+        replica.link.network = Network()
         self._trace.say(f"{replica.name} is well")
 
     def _stand_still(self, replica: Replica) -> None:

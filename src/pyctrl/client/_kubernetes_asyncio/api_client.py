@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
@@ -15,7 +16,7 @@ from kubernetes_asyncio.client.rest import RESTClientObject, RESTResponse
 from pyctrl.client._kubernetes_asyncio.responses import CompleteResponse, StreamedResponse, mapped_errors
 from pyctrl.client._login.config import Config
 from pyctrl.client._transport.connection import transport_for
-from pyctrl.client._transport.leader_gate import check_gates
+from pyctrl.client._transport.leader_gate import check_gates, send_gated
 from pyctrl.client._transport.rest_client import forbidden_log, note_live_read
 from pyctrl.client._transport.transport import HttpRequest, Transport
 from pyctrl.errors import Forbidden, from_api_exception
@@ -82,18 +83,20 @@ class TransportRESTClient(RESTClientObject):
         request = http_request(
             self._server, method, url, query_params or (), headers or {}, body, post_params, timeout=total
         )
-        check_gates(request)
         note_live_read(request)
         with mapped_errors():
             if not _preload_content:
+                check_gates(request)
                 return await self._stream(request, idle)
-            return await (self._complete(request) if idle is None else self._complete_with_idle_limit(request, idle))
+            if idle is None:
+                return await send_gated(self._complete, request)
+            return await send_gated(partial(self._complete_with_idle_limit, idle=idle), request)
 
     async def _complete(self, request: HttpRequest) -> Any:
         answer = await self._transport.request(request)
         return _checked(CompleteResponse(answer.status, _reason(answer.status), answer.headers), answer.body)
 
-    async def _complete_with_idle_limit(self, request: HttpRequest, idle: float) -> Any:
+    async def _complete_with_idle_limit(self, request: HttpRequest, *, idle: float) -> Any:
         async with self._transport.stream(request, idle_timeout=idle) as stream:
             answer = CompleteResponse(stream.status, _reason(stream.status), stream.headers)
             return _checked(answer, await stream.read())

@@ -6,12 +6,18 @@ starts, with any client: a reconciler may use a client that has no election, or 
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Coroutine
 from contextvars import Context, ContextVar
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 from pyctrl.client._transport.transport import HttpRequest
+from pyctrl.errors import NotLeading
 
-__all__ = ["WriteGate", "check_gates", "gated_context", "write_gates"]
+__all__ = ["WriteGate", "check_gates", "gated_context", "send_gated", "write_gates"]
+
+T = TypeVar("T")
 
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -24,6 +30,13 @@ class WriteGate(Protocol):
 
         Raises:
             NotLeading: it may not.
+        """
+        ...
+
+    def sent(self, answer: asyncio.Task[Any]) -> None:
+        """Note a write that is being sent, and the task that ends with its answer.
+
+        It goes on if gated work is cancelled: until then the server may execute the write.
         """
         ...
 
@@ -48,3 +61,42 @@ def check_gates(request: HttpRequest) -> None:
     if request.method not in _READS:
         for gate in write_gates.get():
             gate.check(request)
+
+
+async def send_gated(send: Callable[[HttpRequest], Coroutine[Any, Any, T]], request: HttpRequest) -> T:
+    """Send a request by ``send``; a write must pass the gates, which learn when it is answered.
+
+    Raises:
+        NotLeading: a gate does not let it pass.
+    """
+    gates = write_gates.get()
+    if not gates or request.method in _READS:
+        return await send(request)
+    check_gates(request)
+    caller = _Caller()
+    token = write_gates.set((*gates, caller))
+    try:
+        answer = asyncio.get_running_loop().create_task(send(request), name=f"answer to {request}")
+    finally:
+        write_gates.reset(token)
+    for gate in gates:
+        gate.sent(answer)
+    try:
+        return await asyncio.shield(answer)
+    except asyncio.CancelledError:
+        caller.is_cancelled = True
+        raise
+
+
+@dataclass(slots=True)
+class _Caller:
+    """Gate that refuses a write whose caller was cancelled before it was sent: while it waited for a connection."""
+
+    is_cancelled: bool = False
+
+    def check(self, request: HttpRequest) -> None:
+        if self.is_cancelled:
+            raise NotLeading(f"{request} was not sent: it was cancelled")
+
+    def sent(self, answer: asyncio.Task[Any]) -> None:
+        """Do nothing: the caller waits for the answer itself."""

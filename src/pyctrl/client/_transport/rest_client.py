@@ -16,7 +16,7 @@ import msgspec
 
 from pyctrl._json import UNREADABLE
 from pyctrl.client._transport.instrumented import NO_ANSWER, InstrumentedTransport
-from pyctrl.client._transport.leader_gate import check_gates, write_gates
+from pyctrl.client._transport.leader_gate import send_gated
 from pyctrl.client._transport.retry import Retries, RetryPolicy, retry_after
 from pyctrl.client._transport.transport import HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ApiError, Forbidden, TransportError, error_from_status
@@ -117,11 +117,9 @@ class RESTClient:
     async def _send_with_retries(self, request: HttpRequest) -> HttpResponse:
         retries: Retries | None = None
         while True:
-            if write_gates.get():  # before each attempt: the wait may have outlasted the lease
-                check_gates(request)
             code = NO_ANSWER
             try:
-                response = await self._transport.request(request)
+                response = await send_gated(self._transport.request, request)  # the wait may have outlasted the lease
             except TransportError as error:
                 retries = retries or Retries(self._policy, self._random)
                 seconds = retries.after_error(request, error)

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from pyctrl._time_slices import TimeSlice
 from pyctrl.api import Key
 from pyctrl.cache import Created, Informer, ListQuery, Record
-from pyctrl.client import HttpRequest, WriteGate, write_gates
+from pyctrl.client import WriteGate, write_gates
 from pyctrl.controller._causes import ReconcileCause, TriggerCause
 from pyctrl.controller._request import Request
 from pyctrl.controller._sharding.shard_key import ShardBy, ShardKey, slot_of_text, slot_of_uid
@@ -68,16 +68,11 @@ class ShardAssignment(Protocol):
 
 @dataclass(slots=True, eq=False)
 class ShardRun:
-    """A run of a reconcile; a `WriteGate` for its writes."""
+    """A run of a reconcile."""
 
     slot: int
-    gate: WriteGate
     item: WorkItem
     limit: asyncio.Timeout = field(default_factory=lambda: asyncio.timeout(None))
-
-    def check(self, request: HttpRequest) -> None:
-        """Raise NotLeading if another replica may work on its slot by now."""
-        self.gate.check(request)
 
 
 class _Absent(NamedTuple):
@@ -330,8 +325,8 @@ class ControllerShard:
             item.give_up()
             self._leave_out(item.request, slot, item.priority, next(iter(item.causes), None), is_gone=False)
             return
-        run = ShardRun(slot, self._assignment.gate(slot), item)
-        gates = write_gates.set((*write_gates.get(), run))
+        run = ShardRun(slot, item)
+        gates = write_gates.set((*write_gates.get(), self._assignment.gate(slot)))
         self._runs[run] = None
         try:
             async with run.limit:

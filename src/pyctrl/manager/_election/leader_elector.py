@@ -9,14 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 
 from pyctrl.api import Key
 from pyctrl.client import Client, EventRecorder, HttpRequest
 from pyctrl.errors import LeadershipLost, NotLeading
 from pyctrl.manager._election.candidate import Candidate
-from pyctrl.manager._election.lease_lock import LeaseLock, current_moment
+from pyctrl.manager._election.lease_lock import ANSWER_SECONDS, LeaseLock, current_moment
 from pyctrl.manager._election.options import JITTER_FACTOR, LeaderElection, OnLoss
+from pyctrl.manager._election.unanswered_writes import UnansweredWrites
 from pyctrl.rbac import EVENTS, LEADER_ELECTION, Permission, PermissionScope
 
 __all__ = ["ElectedWork", "ElectionStatistics", "LeaderElector", "make_identity"]
@@ -99,6 +100,7 @@ class LeaderElector:
         self._recorder = recorder
         self._candidate = Candidate(options, key, identity)
         self._lock = LeaseLock(client, options, self._candidate, key)
+        self._unanswered = UnansweredWrites(options.safe_time)
         self._stopping = asyncio.Event()
         self._has_led = asyncio.Event()
         self._terms = self._losses = 0
@@ -152,6 +154,10 @@ class LeaderElector:
                 f"{request} was not sent: this replica ({self.identity}) has not renewed the lease {self.key} within "
                 f"{self._options.safe_time.total_seconds():g} s, and another one may lead"
             )
+
+    def sent(self, answer: asyncio.Task[Any]) -> None:
+        """Note a write of elected work; the Lease is released once it is answered."""
+        self._unanswered.add(answer)
 
     def ask_to_stop(self) -> None:
         """Release the Lease, and let `run` return."""
@@ -247,15 +253,17 @@ class LeaderElector:
     # --- end ---
 
     async def _release(self) -> None:
-        """Stop leading, and release the Lease if all elected runnables have ended."""
+        """Stop leading, and release the Lease if all elected runnables have ended and their writes are answered."""
         was_leading = self._candidate.is_leading
         self._candidate.stop_leading()
         if self._options.release_on_stop and (was_leading or self._lock.may_hold):
-            if self._work.has_ended:
-                await self._lock.release()
-            else:
+            if not self._work.has_ended:
                 text = "Not releasing lease, leader election runnables are still running"
                 log.warning(text, extra=self._fields())
+            elif not await self._unanswered.wait(ANSWER_SECONDS):
+                log.warning("Not releasing lease, the server has not answered all writes", extra=self._fields())
+            else:
+                await self._lock.release()
         if was_leading:
             self._record_event("stopped leading")
 

@@ -14,11 +14,12 @@ from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.manager._election.candidate import Candidate, Moment
 from pyctrl.manager._election.options import LeaderElection
 
-__all__ = ["LeaseLock", "current_moment"]
+__all__ = ["ANSWER_SECONDS", "RELEASE_SECONDS", "LeaseLock", "current_moment"]
 
 log = logging.getLogger("pyctrl.manager")
 
-RELEASE_SECONDS = 4.0  # for releasing the Lease; below the 5 s that a group waits for cancelled runnables
+# for the answers to writes, and then for releasing the Lease; together below the 5 s that a group waits when cancelled
+ANSWER_SECONDS, RELEASE_SECONDS = 1.9, 3.0
 
 
 class LeaseLock:

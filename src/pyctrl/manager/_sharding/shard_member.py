@@ -13,7 +13,7 @@ from pyctrl.api import Key
 from pyctrl.client import Client
 from pyctrl.controller import SLOTS
 from pyctrl.errors import PyctrlError
-from pyctrl.manager._election.lease_lock import current_moment
+from pyctrl.manager._election.lease_lock import ANSWER_SECONDS, current_moment
 from pyctrl.manager._election.options import JITTER_FACTOR
 from pyctrl.manager._sharding.canary import CanaryTrial, CanaryVerdict
 from pyctrl.manager._sharding.member_state import MemberState
@@ -75,6 +75,7 @@ class ShardMember:
             identity=identity,
             handover_timeout=options.handover_timeout,
             keep_for=2 * options.lease_duration + options.handover_timeout,
+            safe_time=self._times.safe_time,
             fields=self._fields(),
             memory=options.memory,
         )
@@ -301,11 +302,13 @@ class ShardMember:
             await self._leases.delete(expired[lease])
 
     async def _leave(self) -> None:
-        """Release the Lease if no run is left."""
+        """Release the Lease if no run is left, and all writes are answered."""
         self.slots.taken = 0
         if self._leases.may_exist and self._options.release_on_stop:
-            if self.slots.busy:
+            if self.slots.running:
                 log.warning("Not releasing lease, reconciles are still running", extra=self._fields())
+            elif not await self.slots.unanswered.wait(ANSWER_SECONDS):
+                log.warning("Not releasing lease, the server has not answered all writes", extra=self._fields())
             else:
                 await self._leases.release(self._state(is_released=True))
         self.membership.end_term()

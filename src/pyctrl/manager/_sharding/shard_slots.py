@@ -13,6 +13,7 @@ from pyctrl.controller import ControllerShard, slots_in
 from pyctrl.errors import LeadershipLost, NotLeading
 from pyctrl.manager._election.candidate import Moment
 from pyctrl.manager._election.lease_lock import current_moment
+from pyctrl.manager._election.unanswered_writes import UnansweredWrites
 from pyctrl.manager._runnables.runnable_group import CANCEL_TIMEOUT
 from pyctrl.manager._sharding.member_state import MemberLoad
 from pyctrl.manager._sharding.membership import Membership
@@ -34,6 +35,7 @@ class ShardSlots:
         identity: the name of this replica, for messages.
         handover_timeout: how long running reconciles may take when their slots move.
         keep_for: how long requests without an object in the cache are kept.
+        safe_time: how long a write may be unanswered and still keep its slot here.
         fields: of log lines.
         memory: whether the caches of reconciled and owned kinds have the objects of this replica only.
     """
@@ -45,6 +47,7 @@ class ShardSlots:
         identity: str,
         handover_timeout: timedelta,
         keep_for: timedelta,
+        safe_time: timedelta,
         fields: Mapping[str, object],
         memory: bool | Literal["label"] = False,
     ) -> None:
@@ -73,6 +76,9 @@ class ShardSlots:
         self._wanted = 0  # the slots that the caches cover, or will cover
         self._announced: int | None = None  # the slots that it keeps while it leaves, as its Lease says
         self._followers: list[Callable[[], None]] = []
+        self._yielding = 0  # slots that it no longer takes, and in which something still runs or is unanswered
+        #: The writes of runs that the server has not answered.
+        self.unanswered: UnansweredWrites = UnansweredWrites(safe_time, self.finished)
         self._moving: set[asyncio.Task[None]] = set()
 
     # --- for controllers ---
@@ -109,8 +115,8 @@ class ShardSlots:
         return ShardGate(self, slot, "" if me is None else me.term)
 
     def finished(self) -> None:
-        """Note that a run has ended, which a slot that moves may have waited for."""
-        if self._deadlines or self._overdue is not None or self._membership.is_leaving:
+        """Note that a run has ended, or a write is answered, which a slot that moves may have waited for."""
+        if self._yielding or self._overdue is not None or self._membership.is_leaving:
             self.has_news.set()
 
     def on_move(self, callback: Callable[[], None]) -> None:
@@ -120,12 +126,17 @@ class ShardSlots:
     # --- for the member ---
 
     @property
-    def busy(self) -> int:
+    def running(self) -> int:
         """The slots in which requests run."""
         slots = 0
         for shard in self._shards:
             slots |= shard.busy
         return slots
+
+    @property
+    def busy(self) -> int:
+        """The slots in which requests run, or have sent writes that are not answered."""
+        return self.running | self.unanswered.slots
 
     @property
     def requests(self) -> int:
@@ -155,6 +166,7 @@ class ShardSlots:
         self.taken, self._refused = taken, 0
         if lost or gained:
             self._move(lost, gained)
+        self._yielding = self.busy & ~taken
         self._cancel_late(now)
         self._acknowledge()
         self._cover()
@@ -163,6 +175,7 @@ class ShardSlots:
         """Return when `apply` must be called again: a run must be cancelled, or the Lease is not renewed."""
         membership = self._membership
         times = [*self._deadlines.values(), membership.renew_until, membership.cancel_at]
+        times += self.unanswered.next_deadline(self._yielding)
         if self._overdue is not None:
             times.append(self._overdue)
         return min([time for time in times if time > now] + [membership.ends_at])
@@ -175,12 +188,12 @@ class ShardSlots:
         """
         lost, self.taken = self.taken, 0
         self._move(lost, 0)
-        self._cancel(self.busy)
+        self._cancel(self.running)
         loop = asyncio.get_running_loop()
         self._overdue = until = loop.time() + CANCEL_TIMEOUT.total_seconds()
         try:
             async with asyncio.timeout_at(until):
-                while self.busy:
+                while self.running:
                     self.has_news.clear()
                     await self.has_news.wait()
         except TimeoutError:
@@ -236,7 +249,7 @@ class ShardSlots:
         deadline = now.loop + self._handover_seconds
         if now.loop >= self._membership.renew_until:
             deadline = min(deadline, self._membership.cancel_at)
-        moving = slots_in(self.busy & ~self.taken)
+        moving = slots_in(self.running & ~self.taken)
         self._deadlines = {slot: min(self._deadlines.get(slot, deadline), deadline) for slot in moving}
         late = sum(1 << slot for slot, until in self._deadlines.items() if until <= now.loop)
         if not late:
@@ -270,3 +283,7 @@ class ShardGate:
                 f"{request} was not sent: this replica ({self._slots.identity}) no longer holds the shard of the "
                 "request that it reconciles, and another one may work on it"
             )
+
+    def sent(self, answer: asyncio.Task[Any]) -> None:
+        """Note a write; its slot stays here until it is answered."""
+        self._slots.unanswered.add(answer, self._slot)

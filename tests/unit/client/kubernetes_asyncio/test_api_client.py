@@ -204,6 +204,9 @@ async def test_a_replica_that_no_longer_leads_writes_nothing(server: FakeServer)
         def check(self, request: HttpRequest) -> None:
             raise NotLeading("the lease has expired")
 
+        def sent(self, answer: object) -> None:
+            """Not called: nothing is sent."""
+
     server.reply(LIST)
     token = write_gates.set((Lost(),))
     try:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
+from typing import Any
 
 import pytest
 
 from pyctrl.api import Key
-from pyctrl.client import Headers, HttpRequest
+from pyctrl.client import Headers, HttpRequest, HttpResponse
 from pyctrl.client._transport.leader_gate import check_gates, gated_context, write_gates
 from pyctrl.errors import ConnectionFailed, NotLeading
 from tests.unit.client.transport.test_aiohttp import OK as HTTP_OK
@@ -25,17 +27,22 @@ class Gate:
 
     def __init__(self, is_open: Callable[[], bool]) -> None:
         self.is_open = is_open
+        self.answers: list[asyncio.Task[Any]] = []
 
     def check(self, request: HttpRequest) -> None:
         if not self.is_open():
             raise NotLeading(f"{request} was not sent")
 
+    def sent(self, answer: asyncio.Task[Any]) -> None:
+        self.answers.append(answer)
+
 
 @contextmanager
-def gated(is_open: Callable[[], bool]) -> Iterator[None]:
-    token = write_gates.set((Gate(is_open),))
+def gated(is_open: Callable[[], bool] = lambda: True) -> Iterator[Gate]:
+    gate = Gate(is_open)
+    token = write_gates.set((gate,))
     try:
-        yield
+        yield gate
     finally:
         write_gates.reset(token)
 
@@ -52,6 +59,63 @@ async def test_a_wait_that_outlasts_the_lease(first: Exception) -> None:
                 with pytest.raises(NotLeading):
                     await getattr(client(script), send)(Widget.from_wire(OK))
         assert len(script.times) == tries, send
+
+
+class Slow(Script):
+    """A transport whose requests wait for a connection, and then for their answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.connected, self.answered = asyncio.Event(), asyncio.Event()
+
+    async def request(self, request: HttpRequest) -> HttpResponse:
+        await self.connected.wait()
+        check_gates(request)
+        self.times.append(asyncio.get_running_loop().time())
+        await self.answered.wait()
+        return answer(200)
+
+
+async def test_a_write_that_was_sent_is_not_over_when_its_caller_is_cancelled() -> None:
+    """The server may still execute it: the gates learn of its answer, when it comes."""
+    slow = Slow()
+    slow.connected.set()
+    with gated() as gate:
+        caller = asyncio.create_task(client(slow).update(Widget.from_wire(OK)))
+        await asyncio.sleep(1)
+        caller.cancel()
+        await asyncio.wait([caller])
+    assert caller.cancelled()
+    (write,) = gate.answers
+    assert not write.done()
+    slow.answered.set()
+    assert (await write).status == 200
+
+
+async def test_a_write_whose_caller_is_cancelled_before_is_not_sent() -> None:
+    """A write that still waits for a connection when its caller is cancelled never reaches the server."""
+    slow = Slow()
+    with gated() as gate:
+        caller = asyncio.create_task(client(slow).update(Widget.from_wire(OK)))
+        await asyncio.sleep(1)
+        caller.cancel()
+        await asyncio.wait([caller])
+    slow.connected.set()
+    (write,) = gate.answers
+    with pytest.raises(NotLeading, match=r"was not sent: it was cancelled"):
+        await write
+    assert slow.times == []
+
+
+async def test_reads_are_cancelled_with_their_caller() -> None:
+    """A read has no effect, so no gate waits for it."""
+    slow = Slow()
+    with gated() as gate:
+        caller = asyncio.create_task(client(slow).get(Widget, Key("default", "a")))
+        await asyncio.sleep(1)
+        caller.cancel()
+        await asyncio.wait([caller])
+    assert gate.answers == []
 
 
 def test_gates_add_up() -> None:

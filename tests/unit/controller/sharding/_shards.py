@@ -75,6 +75,9 @@ class SlotGate:
         if self._slots.may_not_write >> self._slot & 1:
             raise NotLeading(f"{request} was not sent")
 
+    def sent(self, answer: object) -> None:
+        """Not needed: the writes of a test have no answers."""
+
 
 class Bench:
     """A shard, its queue and its slots, over a cache that follows a server."""

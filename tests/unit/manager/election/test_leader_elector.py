@@ -92,6 +92,21 @@ async def test_it_is_not_given_up_while_elected_work_still_runs(
     assert "Not releasing lease, leader election runnables are still running" in caplog.messages
 
 
+@pytest.mark.parametrize(("seconds", "holder"), [(1, ""), (5, "one")])
+async def test_it_is_given_up_once_writes_are_answered(
+    server: ApiServer, admin: Client, caplog: pytest.LogCaptureFixture, seconds: int, holder: str
+) -> None:
+    """The Lease is released when the writes of elected work are answered; if the answers do not come, it expires."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        one.elector.sent(write := asyncio.create_task(asyncio.sleep(seconds)))
+    assert write.done() == (not holder)
+    assert (await spec(admin)).holder_identity == holder
+    assert ("Not releasing lease, the server has not answered all writes" in caplog.messages) == bool(holder)
+    await write
+
+
 async def test_a_standby_that_stops_sends_nothing(server: ApiServer) -> None:
     """A standby that stops sends no request."""
     one, two = Replica(server, "one"), Replica(server, "two")

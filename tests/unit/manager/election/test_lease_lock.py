@@ -94,15 +94,15 @@ async def test_a_release_that_meets_a_conflict_is_tried_again(server: ApiServer,
     assert (await spec(admin)).holder_identity == ""
 
 
-async def test_a_release_takes_four_seconds_at_most(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
-    """A release takes four seconds at most when the server does not respond."""
+async def test_a_release_takes_three_seconds_at_most(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
+    """A release takes three seconds at most when the server does not respond."""
     one = Replica(server, "one")
     async with running(one):
         await one.leads_at()
         one.network.add(Rule(Silent(), times=None))
         one.stop()
         await one.end()
-        assert now() == 4
+        assert now() == 3
     assert "Failed to release lease" in caplog.messages
 
 

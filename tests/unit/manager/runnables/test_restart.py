@@ -293,6 +293,8 @@ class _Open:
 
     def check(self, request: object) -> None: ...
 
+    def sent(self, answer: object) -> None: ...
+
 
 async def test_one_that_something_else_has_cancelled_has_failed() -> None:
     """A runnable whose task something else cancels has failed: the manager ends, or restarts the runnable."""

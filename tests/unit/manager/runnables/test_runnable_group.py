@@ -21,6 +21,8 @@ class Open:
 
     def check(self, request: object) -> None: ...
 
+    def sent(self, answer: object) -> None: ...
+
 
 async def test_one_grace_period_is_for_all_groups_together() -> None:
     """Runnables that run beyond the shared grace period are cancelled and named; later groups get no more time."""

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from pyctrl.api import ObjectMeta
 from pyctrl.apiserver import ApiServer
-from pyctrl.client import Client, InProcessTransport
+from pyctrl.client import Client, HttpRequest, HttpResponse, InProcessTransport
 from pyctrl.controller import ControllerShard, Queue, Request, ShardBy, WorkItem, all_slots
 from pyctrl.errors import LeadershipLost
 from pyctrl.kinds.coordination.v1 import Lease
+from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Sharding
 from pyctrl.manager._sharding.member_state import MemberState
 from pyctrl.manager._sharding.shard_member import ShardMember
@@ -268,6 +270,50 @@ async def test_a_run_that_never_ends_ends_the_member_without_releasing(
     assert "Not releasing lease, reconciles are still running" in messages(caplog, logging.WARNING)
 
 
+class SlowExecution(InProcessTransport):
+    """A server that executes each write four seconds after it was sent, although its sender is gone by then."""
+
+    def __init__(self, server: ApiServer) -> None:
+        super().__init__(server)
+        self.executed: list[asyncio.Task[HttpResponse]] = []
+
+    async def request(self, request: HttpRequest) -> HttpResponse:
+        self.executed.append(asyncio.create_task(self._execute(request)))
+        return await asyncio.shield(self.executed[-1])
+
+    async def _execute(self, request: HttpRequest) -> HttpResponse:
+        await asyncio.sleep(4)
+        return await super().request(request)
+
+
+async def test_slots_move_after_the_last_writes_of_runs_that_were_cancelled(server: ApiServer) -> None:
+    """Another replica takes slots once the server has executed what the former one has sent, and soon after."""
+    one, other = Replica(server, "a", handover_timeout=timedelta(seconds=1)), Replica(server, "b")
+    slow = SlowExecution(server)
+
+    async def write(_item: WorkItem) -> None:
+        await Client(slow).create(ConfigMap(metadata=ObjectMeta(generate_name="a-", namespace="default")))
+
+    async def work() -> None:
+        async with one.queue.take() as item:
+            await one.shard.handle(item, write)
+
+    async with running(one):
+        await one.takes(1024)
+        async with running(other):
+            await asyncio.sleep(0.1)
+            for number in range(8):
+                one.shard.add(Request("default", f"key-{number}"))
+            works = [asyncio.create_task(work()) for _ in range(8)]
+            async with asyncio.timeout(10):
+                while not other.slots:
+                    await asyncio.sleep(0.01)
+            assert 0 < one.member.statistics().cancelled < 8
+            assert all(each.done() for each in slow.executed)
+            assert 4 < now() < 5
+            await asyncio.gather(*works)
+
+
 # --- the end of replicas ---
 
 
@@ -281,6 +327,23 @@ async def test_a_stopped_replica_releases_its_lease(server: ApiServer) -> None:
         assert (await states(server))["a"].kept == 0
         await one.stop()
         assert (await states(server))["a"].is_released
+
+
+@pytest.mark.parametrize(("seconds", "is_released"), [(1, True), (5, False)])
+async def test_a_lease_is_released_once_writes_are_answered(
+    server: ApiServer, caplog: pytest.LogCaptureFixture, seconds: int, is_released: bool
+) -> None:
+    """A replica that stops waits for the answers to its writes; without them its Lease expires, as after a crash."""
+    one = Replica(server, "a")
+    async with running(one):
+        await one.takes(1024)
+        one.member.slots.gate(5).sent(write := asyncio.create_task(asyncio.sleep(seconds)))
+        await one.stop()
+        assert write.done() == is_released
+        assert (await states(server))["a"].is_released == is_released
+    warning = "Not releasing lease, the server has not answered all writes"
+    assert (warning in messages(caplog, logging.WARNING)) is not is_released
+    await write
 
 
 async def test_a_lease_is_kept_if_so_configured(server: ApiServer) -> None:

@@ -47,6 +47,7 @@ def slots_of(membership: Membership, handover: float = 5) -> ShardSlots:
         identity="me",
         handover_timeout=timedelta(seconds=handover),
         keep_for=timedelta(seconds=40),
+        safe_time=timedelta(seconds=14),
         fields={},
     )
 
@@ -165,6 +166,38 @@ async def test_a_replica_acknowledges_once_a_run_has_ended() -> None:
         own.slots.apply()
         assert own.membership.acknowledged == {B.term}
         assert not own.slots.may_write(number, ME.term)
+
+
+@pytest.mark.parametrize(("answered_at", "acknowledged_at"), [(8, 8), (60, 14)])
+async def test_a_slot_is_yielded_once_its_writes_are_answered(answered_at: int, acknowledged_at: int) -> None:
+    """A write of a run that was cancelled keeps its slot until it is answered, at most for the safe time."""
+    async with bench(handover=0) as own:
+        slot = await own.run(key_in(all_slots() & ~MINE))
+        write = asyncio.create_task(asyncio.sleep(answered_at - now()))
+        own.slots.gate(slot.bit_length() - 1).sent(write)
+        own.observe(state(B))
+        await own.follow(1)
+        assert own.ends == [0.0]
+        assert own.membership.held & slot
+        assert own.membership.acknowledged == frozenset()
+        for second in range(2, 20):
+            own.renew()
+            await own.follow(second + 0.5)
+            assert bool(own.membership.acknowledged) == (second >= acknowledged_at), second
+        assert not own.membership.held & slot
+        await write
+
+
+async def test_an_unanswered_write_does_not_end_the_replica() -> None:
+    """A lost Lease is given up although the server does not answer: only runs must have ended."""
+    async with bench() as own:
+        slot = await own.run(key_in(all_slots()))
+        write = asyncio.create_task(asyncio.sleep(60))
+        own.slots.gate(slot.bit_length() - 1).sent(write)
+        await own.slots.stop()
+        assert now() < 5
+        assert (own.slots.running, own.slots.busy) == (0, slot)
+        write.cancel()
 
 
 async def test_controllers_get_the_requests_of_taken_slots() -> None:
