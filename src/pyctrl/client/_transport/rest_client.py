@@ -16,7 +16,7 @@ import msgspec
 
 from pyctrl._json import UNREADABLE
 from pyctrl.client._transport.instrumented import NO_ANSWER, InstrumentedTransport
-from pyctrl.client._transport.leader_gate import send_gated
+from pyctrl.client._transport.leader_gate import send_gated, write_gates
 from pyctrl.client._transport.retry import Retries, RetryPolicy, retry_after
 from pyctrl.client._transport.transport import HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ApiError, Forbidden, TransportError, error_from_status
@@ -117,9 +117,10 @@ class RESTClient:
     async def _send_with_retries(self, request: HttpRequest) -> HttpResponse:
         retries: Retries | None = None
         while True:
-            code = NO_ANSWER
+            code, send = NO_ANSWER, self._transport.request
             try:
-                response = await send_gated(self._transport.request, request)  # the wait may have outlasted the lease
+                # gates are checked before each attempt: the wait may have outlasted the lease
+                response = await (send_gated(send, request) if write_gates.get() else send(request))
             except TransportError as error:
                 retries = retries or Retries(self._policy, self._random)
                 seconds = retries.after_error(request, error)
