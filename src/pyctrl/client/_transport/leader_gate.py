@@ -85,7 +85,14 @@ async def send_gated(send: Callable[[HttpRequest], Coroutine[Any, Any, T]], requ
         return await asyncio.shield(answer)
     except asyncio.CancelledError:
         caller.is_cancelled = True
+        answer.add_done_callback(_drop_error)
         raise
+
+
+def _drop_error(answer: asyncio.Task[Any]) -> None:
+    """Retrieve the error of a write whose caller is gone, which asyncio would log."""
+    if not answer.cancelled():
+        answer.exception()
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -105,6 +106,29 @@ async def test_a_write_whose_caller_is_cancelled_before_is_not_sent() -> None:
     with pytest.raises(NotLeading, match=r"was not sent: it was cancelled"):
         await write
     assert slow.times == []
+
+
+async def test_the_error_of_a_write_without_a_caller_is_not_reported() -> None:
+    """A write that fails after its caller was cancelled leaves no "Task exception was never retrieved" in the log."""
+    unhandled: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: unhandled.append(context))
+    refused = asyncio.Event()
+
+    class Broken(Script):
+        async def request(self, request: HttpRequest) -> HttpResponse:
+            await refused.wait()
+            raise ConnectionFailed("refused")
+
+    with gated() as gate:
+        caller = asyncio.create_task(client(Broken()).update(Widget.from_wire(OK)))
+        await asyncio.sleep(1)
+        caller.cancel()
+        await asyncio.wait([caller])
+    refused.set()
+    await asyncio.wait(gate.answers)
+    gate.answers.clear()
+    gc.collect()
+    assert unhandled == []
 
 
 async def test_reads_are_cancelled_with_their_caller() -> None:
