@@ -127,6 +127,7 @@ async def test_the_error_of_a_write_without_a_caller_is_not_reported() -> None:
     refused.set()
     await asyncio.wait(gate.answers)
     gate.answers.clear()
+    del caller  # its traceback refers to the write
     gc.collect()
     assert unhandled == []
 
