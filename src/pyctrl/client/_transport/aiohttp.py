@@ -9,9 +9,11 @@ import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import lru_cache
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import aiohttp
+from aiohttp.abc import AbstractStreamWriter
 from aiohttp.connector import Connection
 from msgspec import Struct
 from multidict import CIMultiDict
@@ -24,7 +26,7 @@ from pyctrl.client._transport.aiohttp_delivery import deliver_body
 from pyctrl.client._transport.aiohttp_upgrade import AiohttpUpgradedStream
 from pyctrl.client._transport.leader_gate import check_gates, write_gates
 from pyctrl.client._transport.transport import Headers, HttpRequest, HttpResponse, HttpStream
-from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
+from pyctrl.errors import ConnectionFailed, NotLeading, RequestTimeout, StreamBroken, TransportError
 
 __all__ = ["AiohttpTransport"]
 
@@ -233,9 +235,23 @@ class _GatedRequest(aiohttp.ClientRequest):
     """
 
     async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        self._check_gates()
+        return await super().send(conn)
+
+    async def write_bytes(self, writer: AbstractStreamWriter, conn: Connection, *args: Any) -> None:
+        # A task writes head and body, before Python 3.12 in a later iteration of the loop. A process that was suspended in
+        # between has lost its lease.
+        try:
+            self._check_gates()
+        except NotLeading as error:
+            assert conn.protocol is not None
+            conn.protocol.set_exception(error)
+            return
+        await super().write_bytes(writer, conn, *args)
+
+    def _check_gates(self) -> None:
         if write_gates.get():
             check_gates(HttpRequest(method=self.method, path=self.url.path))
-        return await super().send(conn)
 
 
 class _ClientResponse(aiohttp.ClientResponse):

@@ -192,6 +192,30 @@ async def test_a_login_that_outlasts_the_lease(closes_at_login: bool, tries: int
 
 
 @pytest.mark.real_time
+async def test_a_process_that_is_suspended_before_it_writes() -> None:
+    """A write whose lease expires after it got a connection, and before its bytes are written, is not sent."""
+    sent: list[str] = []
+    checks: list[int] = []
+
+    async def serve(peer: Peer) -> None:
+        while head := await peer.head():
+            sent.append(head)
+            await peer.send(HTTP_OK)
+
+    def is_open() -> bool:
+        checks.append(len(checks))
+        return len(checks) == 1
+
+    async with serving(serve) as (transport, server):
+        with gated(is_open), pytest.raises(NotLeading):
+            await transport.request(PUT)
+        assert sent == []
+        await transport.request(PUT)  # outside of gated work
+        assert len(sent) == 1
+        assert server.connections == 1 + 1  # the head of the first was never written: its connection is not used again
+
+
+@pytest.mark.real_time
 async def test_a_stale_connection_after_the_lease() -> None:
     """A write on a connection that the server has closed is not repeated on another one after the lease."""
     sent: list[str] = []
