@@ -239,8 +239,8 @@ class _GatedRequest(aiohttp.ClientRequest):
         return await super().send(conn)
 
     async def write_bytes(self, writer: AbstractStreamWriter, conn: Connection, *args: Any) -> None:
-        # A task writes head and body, before Python 3.12 in a later iteration of the loop. A process that was suspended in
-        # between has lost its lease.
+        # A task writes head and body, before Python 3.12 in a later iteration of the loop: a process that was suspended
+        # in between has lost its lease.
         try:
             self._check_gates()
         except NotLeading as error:
