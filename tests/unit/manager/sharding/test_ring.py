@@ -110,6 +110,17 @@ def test_imbalance_is_relative_to_the_weights() -> None:
     assert read(lease("a"), after=20).imbalance is None
 
 
+def test_only_members_that_work_have_a_fair_share() -> None:
+    """Beside a replica that joins and one that has expired, the one that works has a fair share of all slots."""
+    working = lease("a", "b", renewed=NOW + timedelta(seconds=10), load=MemberLoad(slots=512))
+    ring = read(working, lease("b", "a"), lease("c", "a", renewed=NOW + timedelta(seconds=10)), after=15)
+    assert [(each.lease, each.phase, each.fair_slots) for each in ring.members] == [
+        ("a", "working", 1024.0),
+        ("b", "expired", 0.0),
+        ("c", "joining", 0.0),
+    ]
+
+
 def test_a_canary_with_its_share_is_in_balance() -> None:
     """A canary of a tenth beside two other replicas is not out of balance, and neither are they with 45 percent."""
     members = [lease(name, *"abc".replace(name, "")) for name in "ab"]
