@@ -76,7 +76,7 @@ async def send_gated(send: Callable[[HttpRequest], Coroutine[Any, Any, T]], requ
     caller = _Caller()
     token = write_gates.set((*gates, caller))
     try:
-        answer = asyncio.get_running_loop().create_task(send(request), name=f"answer to {request}")
+        answer = asyncio.get_running_loop().create_task(send(request))
     finally:
         write_gates.reset(token)
     for gate in gates:
