@@ -9,12 +9,9 @@ import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import lru_cache
-from typing import Any
 from urllib.parse import quote, urlencode
 
 import aiohttp
-from aiohttp.abc import AbstractStreamWriter
-from aiohttp.connector import Connection
 from msgspec import Struct
 from multidict import CIMultiDict
 from yarl import URL
@@ -23,8 +20,8 @@ from pyctrl.client._login.config import Config
 from pyctrl.client._login.plain_http import is_readable, warn_of_sent_credentials
 from pyctrl.client._login.tls import RECHECK_SECONDS, CertificateSource, TlsContexts
 from pyctrl.client._transport.aiohttp_delivery import deliver_body
+from pyctrl.client._transport.aiohttp_gates import GatedRequest, NotSent, gated_socket
 from pyctrl.client._transport.aiohttp_upgrade import AiohttpUpgradedStream
-from pyctrl.client._transport.leader_gate import check_gates, write_gates
 from pyctrl.client._transport.transport import Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed, NotLeading, RequestTimeout, StreamBroken, TransportError
 
@@ -227,33 +224,6 @@ def _encode_query(query: tuple[tuple[str, str], ...]) -> str:
     return urlencode(query)
 
 
-class _GatedRequest(aiohttp.ClientRequest):
-    """Request that must pass the gates of its task when it is sent.
-
-    `RESTClient` checks them before; since then a login, a full pool or a slow handshake may have outlasted the lease.
-    A 401 and a stale connection, after which aiohttp repeats PUT and DELETE, lead to further tries.
-    """
-
-    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
-        self._check_gates()
-        return await super().send(conn)
-
-    async def write_bytes(self, writer: AbstractStreamWriter, conn: Connection, *args: Any) -> None:
-        # A task writes head and body, before Python 3.12 in a later iteration of the loop: a process that was suspended
-        # in between has lost its lease.
-        try:
-            self._check_gates()
-        except NotLeading as error:
-            assert conn.protocol is not None
-            conn.protocol.set_exception(error)
-            return
-        await super().write_bytes(writer, conn, *args)
-
-    def _check_gates(self) -> None:
-        if write_gates.get():
-            check_gates(HttpRequest(method=self.method, path=self.url.path))
-
-
 class _ClientResponse(aiohttp.ClientResponse):
     """Response whose connection is aborted when it is closed before its end.
 
@@ -320,6 +290,8 @@ class _MapErrors:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, aiohttp.WSServerHandshakeError):
             return  # an answer of the server
+        if isinstance(error, aiohttp.ClientOSError) and isinstance(error.__cause__, NotSent):
+            raise NotLeading(str(error.__cause__)) from error
         if isinstance(error, (aiohttp.ClientError, OSError, TimeoutError)):
             raise _transport_error(error, self._request, self._config) from error
         # aiohttp's errors for a session or connection that was closed during a read
@@ -390,9 +362,9 @@ def _contexts(config: Config) -> TlsContexts:
 
 def _session(headers: dict[str, str], connections: int) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEEP_ALIVE),
+        connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEEP_ALIVE, socket_factory=gated_socket),
         headers=headers,
-        request_class=_GatedRequest,
+        request_class=GatedRequest,
         response_class=_ClientResponse,
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,  # it would read proxies and .netrc in a thread for every request
