@@ -6,12 +6,15 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 import aiohttp
+from aiohttp.connector import Connection
 from msgspec import Struct
 from multidict import CIMultiDict
 from yarl import URL
@@ -20,10 +23,13 @@ from pyctrl.client._login.config import Config
 from pyctrl.client._login.plain_http import is_readable, warn_of_sent_credentials
 from pyctrl.client._login.tls import RECHECK_SECONDS, CertificateSource, TlsContexts
 from pyctrl.client._transport.aiohttp_delivery import deliver_body
-from pyctrl.client._transport.aiohttp_gates import GatedRequest, NotSent, gated_socket
 from pyctrl.client._transport.aiohttp_upgrade import AiohttpUpgradedStream
+from pyctrl.client._transport.leader_gate import check_gates, write_gates
 from pyctrl.client._transport.transport import Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed, NotLeading, RequestTimeout, StreamBroken, TransportError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 __all__ = ["AiohttpTransport"]
 
@@ -31,6 +37,8 @@ CONNECT_TIMEOUT = 10.0  # seconds for TCP; the TLS handshake counts as part of t
 CONNECTIONS = 100  # concurrent, for requests; watches do not count, because they would starve requests
 _UNKNOWN_ISSUER = (18, 19, 20, 21)  # X509_V_ERR_…: self-signed, or signed by an unknown authority
 KEEP_ALIVE = 30.0  # seconds; kube-apiserver closes idle connections after 90, load balancers after 60
+#: The gated request that this task sends. aiohttp writes a body in a task of its own, which inherits it.
+_sending: ContextVar[HttpRequest | None] = ContextVar("pyctrl gated request", default=None)
 
 
 class AiohttpTransport:
@@ -224,6 +232,61 @@ def _encode_query(query: tuple[tuple[str, str], ...]) -> str:
     return urlencode(query)
 
 
+class _GatedRequest(aiohttp.ClientRequest):
+    """Request that must pass the gates of its task when it has a connection, and again when it is written.
+
+    `RESTClient` checks them before. Since then a login, a full pool or a slow handshake may have outlasted the lease. A
+    401 and a stale connection, after which aiohttp repeats PUT and DELETE, lead to further attempts. A process may be
+    suspended at any time, so the last check is where bytes go to the kernel.
+    """
+
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        if not write_gates.get():
+            return await super().send(conn)
+        request = HttpRequest(method=self.method, path=self.url.path)
+        check_gates(request)
+        token = _sending.set(request)
+        try:
+            return await super().send(conn)
+        finally:
+            _sending.reset(token)
+
+
+class _NotSent(ConnectionAbortedError):
+    """Ends the connection of a request that a gate did not let pass. Its cause is the NotLeading error."""
+
+
+class _GatedSocket(socket.socket):
+    """Socket of a connection. asyncio calls it in the task that writes, so its context is that of the request.
+
+    Bytes that the kernel does not take at once are sent later, from another context: they belong to a request that has
+    begun.
+    """
+
+    def send(self, data: ReadableBuffer, flags: int = 0, /) -> int:
+        _check_socket()
+        return super().send(data, flags)
+
+    def sendmsg(self, buffers: Iterable[ReadableBuffer], *args: Any) -> int:
+        _check_socket()
+        return super().sendmsg(buffers, *args)
+
+
+def _check_socket() -> None:
+    request = _sending.get()
+    if request is not None:
+        try:
+            check_gates(request)
+        except NotLeading as error:
+            raise _NotSent(str(error)) from error
+
+
+def _gated_socket(address: tuple[Any, ...]) -> socket.socket:
+    """Return a socket for an entry of `getaddrinfo`."""
+    family, kind, protocol, *_ = address
+    return _GatedSocket(family, kind, protocol)
+
+
 class _ClientResponse(aiohttp.ClientResponse):
     """Response whose connection is aborted when it is closed before its end.
 
@@ -290,7 +353,7 @@ class _MapErrors:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, aiohttp.WSServerHandshakeError):
             return  # an answer of the server
-        if isinstance(error, aiohttp.ClientOSError) and isinstance(error.__cause__, NotSent):
+        if isinstance(error, aiohttp.ClientOSError) and isinstance(error.__cause__, _NotSent):
             raise NotLeading(str(error.__cause__)) from error
         if isinstance(error, (aiohttp.ClientError, OSError, TimeoutError)):
             raise _transport_error(error, self._request, self._config) from error
@@ -362,9 +425,9 @@ def _contexts(config: Config) -> TlsContexts:
 
 def _session(headers: dict[str, str], connections: int) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEEP_ALIVE, socket_factory=gated_socket),
+        connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEEP_ALIVE, socket_factory=_gated_socket),
         headers=headers,
-        request_class=GatedRequest,
+        request_class=_GatedRequest,
         response_class=_ClientResponse,
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,  # it would read proxies and .netrc in a thread for every request
