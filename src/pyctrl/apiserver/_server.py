@@ -419,9 +419,9 @@ class ApiServer:
         if resource is None or misses_namespace(context, target, resource):
             return NOT_FOUND
         request = _resource_request(context, target, resource, user)
+        context.warn(resource.deprecation if resource.is_custom else "")  # also if it does not have the subresource
         handler, context.is_routed = self._router.handler(request), True
-        if resource.deprecation:
-            context.warnings.append(resource.deprecation)
+        context.warn("" if resource.is_custom else resource.deprecation)
         if resource.converts:
             response = await self._call_converted(handler, request)
         else:

@@ -344,7 +344,8 @@ class CustomResourceType:
 
     def validate(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
         """Validate an object, which replaces `old`, against the schema."""
-        return [] if self._decode_fast(obj) is not None else self._schema_causes(obj, old)
+        checked = copied(obj) if self.schema.has_defaults else obj  # a check sets defaults
+        return [] if self._decode_fast(checked) is not None else self._schema_causes(obj, old)
 
     def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
         """Return the errors of values, scale, embedded objects and list types."""
@@ -384,10 +385,11 @@ class CustomResourceType:
     def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]:
         """Return a stored object in this version.
 
-        The current defaults of the version that it was stored in are applied. Then fields that this version does not
-        have are dropped.
+        Fields that the version that it was stored in no longer has are dropped, and its current defaults are applied.
+        Then fields that this version does not have are dropped.
         """
         written = self.versions.get(obj["apiVersion"], self)
+        written.prune(obj)
         if written.schema.has_defaults:
             apply_defaults(written.schema, obj)
         if written is not self:

@@ -143,13 +143,13 @@ def _versions(versions: list[dict[str, JSON]], *, is_given: bool) -> Iterator[Fi
         if errors := names.label_1035(version["name"]):
             yield invalid_value(f"spec.versions[{index}].name", version["name"], ",".join(errors))
         yield from _warning(version, f"spec.versions[{index}].deprecationWarning")
-    if versions and versions[0]["name"] and (errors := names.label_1035(versions[0]["name"])):
-        yield invalid_value("spec.version", versions[0]["name"], ",".join(errors))
     if len({each["name"] for each in versions}) != len(versions):
         yield invalid_value("spec.versions", _as_go(versions, shared), "must contain unique version names")
     if sum(bool(each.get("storage")) for each in versions) != 1:
         why = "must have exactly one version marked as storage version"
         yield invalid_value("spec.versions", _as_go(versions, shared) if is_given else None, why)
+    if versions and versions[0]["name"] and (errors := names.label_1035(versions[0]["name"])):
+        yield invalid_value("spec.version", versions[0]["name"], ",".join(errors))
 
 
 def _warning(version: Mapping[str, JSON], where: str) -> Iterator[FieldError]:
@@ -277,15 +277,20 @@ def _selectable(found: list[Mapping[str, JSON]], path: str, version: Mapping[str
         seen.add(text)
 
 
+_ARRAY_NOTATION = "is an invalid path: array notation is not allowed"
+
+
 def _selectable_field_error(text: str, version: Mapping[str, JSON]) -> str:
     """Return why a path is not a selectable field; "" if it is one."""
     if not text.startswith((".", "[")):
         return f"is an invalid path: expected [ or . but got: {text.partition('.')[0]}"
     path = steps(text)
-    if path is None or any(isinstance(step, int) for step in path):
-        return "is an invalid path: array notation is not allowed"
+    if path is None:
+        return _ARRAY_NOTATION
     schema: JSON = (version.get("schema") or {}).get("openAPIV3Schema") or {}
     for step in path:
+        if isinstance(step, int):
+            return _ARRAY_NOTATION
         schema = (schema.get("properties") or {}).get(step)
         if schema is None or path[0] == "metadata":
             return "is an invalid path: does not refer to a valid field"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from pyctrl._go.durations import age
+from pyctrl._go.text import HTML_ESCAPES, go_text
 from pyctrl.apiserver._apiextensions.jsonpath import column_values
 from pyctrl.apiserver._meta.table_columns import AGE_COLUMN, NAME_COLUMN
 from pyctrl.apiserver._schema.schema import JSON
@@ -35,15 +36,15 @@ def row_cells(printer_columns: Sequence[Mapping[str, JSON]], obj: Mapping[str, J
 
 
 def _cell(column: Mapping[str, JSON], obj: Mapping[str, JSON]) -> JSON:
-    """Return what a column's path finds, as the column's type; None when it finds nothing, or another type."""
+    """Return the first value that a column's path finds, as the column's type; None for none or another type."""
     found = column_values(obj, column["jsonPath"])
     if not found:
         return None
     value, kind = found[0], column["type"]
     if kind == "date":
-        return age(value) if isinstance(value, str) else "<unknown>"
+        return _age(value) if isinstance(value, str) else None
     if kind == "string":
-        return _text(found)
+        return _text(value)
     if kind == "boolean":
         return value if isinstance(value, bool) else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -51,9 +52,15 @@ def _cell(column: Mapping[str, JSON], obj: Mapping[str, JSON]) -> JSON:
     return int(value) if kind == "integer" else float(value)
 
 
-def _text(found: list[JSON]) -> str | None:
-    if len(found) == 1 and found[0] is None:
-        return None
-    return " ".join(
-        each if isinstance(each, str) else json.dumps(each, separators=(",", ":"), ensure_ascii=False) for each in found
-    )
+def _age(text: str) -> str:
+    found = age(text)
+    return "<invalid>" if text and found == "<unknown>" else found
+
+
+def _text(value: JSON) -> str:
+    """Format a value as Go does: a list or an object as JSON, and all else as `%v` formats it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (dict, list)):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False, sort_keys=True).translate(HTML_ESCAPES)
+    return "<no value>" if value is None else go_text(value)

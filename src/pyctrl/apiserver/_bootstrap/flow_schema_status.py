@@ -49,7 +49,7 @@ class FlowSchemaStatusController:
         level = ((obj.get("spec") or {}).get("priorityLevelConfiguration") or {}).get("name", "")
         condition = _condition(level, exists=self._levels.find("", level) is not None)
         status = obj.get("status") or {}
-        conditions = {each["type"]: each for each in status.get("conditions") or ()}
+        conditions = {each.get("type", ""): each for each in status.get("conditions") or ()}
         old = conditions.get(_CONDITION, {})
         if all(old.get(key) == value for key, value in condition.items()):
             return

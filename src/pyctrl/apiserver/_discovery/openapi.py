@@ -15,6 +15,7 @@ from pyctrl.apiserver._discovery.openapi_paths import META, SCALE, SCHEMAS, comp
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._resources.served_resources import ServedResources
+from pyctrl.apiserver._resources.unserved_kinds import UNSERVED_KINDS
 from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = ["definitions_v2", "openapi_response"]
@@ -55,6 +56,10 @@ def openapi_response(registry: ServedResources, path: str) -> dict[str, JSON] | 
 
 def _is_kube_apiserver(registry: ServedResources) -> bool:
     return "" in registry.group_versions
+
+
+_DELETE_OPTIONS = "DeleteOptions"
+_WITHOUT_OPTIONS = ("admission.k8s.io", "imagepolicy.k8s.io")  # groups that the server only sends
 
 
 def _index(registry: ServedResources) -> Iterator[tuple[str, JSON]]:
@@ -180,8 +185,23 @@ def _described(component: Mapping[str, JSON], texts: Mapping[str, str]) -> dict[
 
 def _metadata_schemas(registry: ServedResources) -> Iterator[tuple[str, JSON]]:
     for name, component in registry.components.document("core_v1").items():
-        if name.startswith((META, SCALE)):
+        if name == f"{META}DeleteOptions":
+            yield name, {**component, "x-kubernetes-group-version-kind": [*_kinds_of_delete_options(registry)]}
+        elif name.startswith((META, SCALE)):
             yield name, component
+
+
+def _kinds_of_delete_options(registry: ServedResources) -> Iterator[JSON]:
+    """Yield DeleteOptions of each group version of kube-apiserver's scheme."""
+    served = {(group, version) for group, versions in registry.group_versions.items() for version in versions}
+    known = {
+        pair
+        for pair in served
+        if any(registry.is_registered(each.api_version, each.kind) for each in registry.of_group(*pair))
+    }
+    unserved = {(each.partition("/")[0], each.partition("/")[2]) for each in UNSERVED_KINDS}
+    for group, version in sorted(known | {pair for pair in unserved if pair[0] not in _WITHOUT_OPTIONS}):
+        yield {"group": group, "kind": _DELETE_OPTIONS, "version": version}
 
 
 def _custom_schemas(each: CustomResourceType, texts: Descriptions) -> Iterator[tuple[str, JSON]]:

@@ -25,6 +25,7 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.resource_type import with_type_meta
+from pyctrl.apiserver._schema.schema import NO_DEFAULT
 from pyctrl.apiserver._serializer.decoding import json_kind, unrecognized_body
 from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject
 
@@ -85,7 +86,8 @@ class RESTStorage:
             converted: The object as a conversion webhook converted it, for resources that need one.
         """
         if resource.storage is resource:
-            return self.collection(resource).put(with_type_meta(obj, resource), resource)
+            read_as = resource if _has_all_defaults(obj, resource) else None
+            return self.collection(resource).put(with_type_meta(obj, resource), read_as)
         storage, collection = resource.storage, self.collection(resource)
         if converted is None:
             return collection.put(with_type_meta(resource.stored(obj), storage), storage)
@@ -227,3 +229,11 @@ def metadata_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
         reason = f"json: cannot unmarshal {found} into Go struct field {resource.kind}.metadata of type v1.ObjectMeta"
         raise bad_request(f"{where}: {reason}")
     return metadata
+
+
+def _has_all_defaults(obj: Mapping[str, Any], resource: ResourceType) -> bool:
+    """Return whether an object is read as it is stored: a new custom object has no status, even one with a default."""
+    if not resource.is_custom or "status" in obj:
+        return True
+    status = resource.schema.properties.get("status")
+    return status is None or status.default is NO_DEFAULT

@@ -98,9 +98,11 @@ class PatchHandler:
             if live is not None:
                 update_last_applied(new, live, sent, request.manager)
             try:
-                return new, _decode_converted(new, request, options, [], is_applied=True)
+                dropped = _decode_converted(new, request, options, [], is_applied=True)
             except UndecodableBody as unfit:
                 raise configuration_undecodable(sent, resource, unfit) from None
+            check_name_and_namespace(new["metadata"], request)
+            return new, dropped
 
         def changed(stored: StoredObject) -> UpdatedObject:
             # The merged object shares parts with its source and gets defaults there, so `old` is decoded separately.
@@ -168,7 +170,7 @@ def _kept_fields(request: ResourceRequest, media: str, new: dict[str, Any], live
 
 
 def _read_apply_configuration(request: ResourceRequest) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Read the body of an apply and check its kind, name and namespace against the URL.
+    """Read the body of an apply and check its kind against the URL; name and namespace are checked after the merge.
 
     Metadata of another form are left for the check of the configuration.
 
@@ -183,8 +185,9 @@ def _read_apply_configuration(request: ResourceRequest) -> tuple[dict[str, Any],
         return patch, patch, repeated
     metadata = metadata_of(patch, resource)
     sent = {**patch, "metadata": dict(metadata)}
-    if isinstance(metadata.setdefault("name", request.target.name), str | None):
-        check_name_and_namespace(metadata, request)
+    metadata.setdefault("name", request.target.name)
+    if request.target.namespace and metadata.get("namespace") in (None, ""):
+        metadata["namespace"] = request.target.namespace
     return patch, sent, repeated
 
 

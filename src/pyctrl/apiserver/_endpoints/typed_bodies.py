@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyctrl.apiserver._admission import Kind
 from pyctrl.apiserver._errors import UndecodableBody, bad_request
+from pyctrl.apiserver._resources.unserved_kinds import UNSERVED_KINDS
 from pyctrl.apiserver._schema.typed import DecodeFailed, decode
 from pyctrl.apiserver._serializer.decoding import decode_object
 
@@ -82,7 +83,7 @@ def check_kind_of(obj: Mapping[str, Any], wanted: Kind, registry: ServedResource
     if kind == wanted.kind:
         if version == expected or (wanted is EVICTION and version in _OTHER_VERSIONS[EVICTION]):
             return
-        if version in _OTHER_VERSIONS.get(wanted, ()):
+        if version in _OTHER_VERSIONS.get(wanted, ()) or kind in UNSERVED_KINDS.get(version, ()):
             raise _version_mismatch(version, expected)
     short = version.rpartition("/")[2]
     if kind not in _UNVERSIONED and not registry.is_registered(version, kind):

@@ -18,7 +18,7 @@ from pyctrl.apiserver._meta.generation import same_content
 from pyctrl.apiserver._meta.system_fields import keep_system_fields
 from pyctrl.apiserver._request.options import WriteOptions, parse_object_version, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
-from pyctrl.apiserver._resources.resource_type import with_type_meta
+from pyctrl.apiserver._resources.resource_type import ResourceType, with_type_meta
 from pyctrl.apiserver._storage.preconditions import check_absent_uid, check_storage_preconditions
 from pyctrl.apiserver._storage.storage import StoredObject
 
@@ -151,7 +151,7 @@ class UpdateHandler:
             if not change.options.dry_run:
                 self._backend.collection(resource).remove(stored)
             return value_response(with_type_meta(new, resource), request.form)
-        if same_content(new, change.old):
+        if same_content(new, change.old) and _is_stored_so(new, stored, resource):
             return object_response(stored, resource, request.form)
         if change.options.dry_run:
             return value_response(with_type_meta(new, resource), request.form)
@@ -161,3 +161,13 @@ class UpdateHandler:
         """Track and store what a subresource changed in an object."""
         track_managed_fields(request, change.new, change.old)
         return self.commit(request, stored, change)
+
+
+def _is_stored_so(new: dict[str, Any], stored: StoredObject, resource: ResourceType) -> bool:
+    """Return whether a custom object is stored as it is read; else a write that changes nothing stores it as read.
+
+    They differ in defaults that are newer than the object, in fields that its schema no longer has, and in the version.
+    """
+    if not resource.is_custom or resource.converts or stored.is_stored_as_read(resource):
+        return True
+    return same_content(resource.stored(new), stored.decode())

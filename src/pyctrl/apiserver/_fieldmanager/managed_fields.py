@@ -250,6 +250,8 @@ def _effective_entries(
 def _is_readable(entry: Mapping[str, JSON]) -> bool:
     """Return whether an entry of a client is complete; an incomplete entry invalidates all of them."""
     fields = entry.get("fieldsV1")
+    if entry.get("operation") not in ("Apply", "Update"):
+        return False
     return bool(entry.get("apiVersion")) and entry.get("fieldsType") == "FieldsV1" and is_readable(fields)
 
 

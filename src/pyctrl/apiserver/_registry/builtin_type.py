@@ -16,6 +16,7 @@ from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, RESTFac
 from pyctrl.apiserver._registry.strategy import Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells
 from pyctrl.apiserver._resources.resource_type import DecodedFields
+from pyctrl.apiserver._resources.unserved_kinds import UNSERVED_KINDS
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.required_lists import RequiredLists
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
@@ -146,8 +147,9 @@ class BuiltinResourceType:
         return {"f:status": {}} if "status" in self.subresources else {}
 
     def has_version(self, api_version: str) -> bool:
-        """Return True: the versions of a built-in kind are never removed while the server runs."""
-        return True
+        """Return whether objects of the kind can be converted to a version: kube-apiserver's scheme has it."""
+        known = api_version == self.api_version or api_version in self.resource.conversions
+        return known or self.kind in UNSERVED_KINDS.get(api_version, ())
 
     def schema_of(self, api_version: str) -> SchemaNode | None:
         """Return None: each version of a built-in kind can express what the others have."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from pyctrl._go.durations import duration_problem
 from pyctrl._go.text import quoted
 
 __all__ = ["schedule_error"]
@@ -25,7 +26,6 @@ _FIELDS: Final = (
     _Bounds(0, 6, {name: number for number, name in enumerate(_WEEKDAYS)}),
 )
 _DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
-_DURATION = re.compile(r"[-+]?((\d+(\.\d*)?|\.\d+)(h|ms|us|µs|μs|ns|m|s))+|[-+]?0")
 _LARGEST = 2**63
 
 
@@ -57,9 +57,8 @@ def _descriptor_error(text: str) -> str:
     if not text.startswith("@every "):
         return f"unrecognized descriptor: {text}"
     duration = text.removeprefix("@every ")
-    if _DURATION.fullmatch(duration):
-        return ""
-    return f"failed to parse duration {text}: time: invalid duration {quoted(duration)}"
+    problem = duration_problem(duration)
+    return f"failed to parse duration {text}: {problem}" if problem else ""
 
 
 def _check_range(text: str, bounds: _Bounds) -> None:

@@ -144,8 +144,10 @@ def _validate_replication_controller(new: Object, _old: Object | None) -> Iterat
     """Check a ReplicationController; its selector is a map of labels."""
     spec = new["spec"]
     selector, template = spec.get("selector") or {}, spec.get("template")
+    yield from not_negative(spec, "spec", "minReadySeconds")
     if not selector:
         yield required("spec.selector")
+    yield from not_negative(spec, "spec", "replicas")
     if template is None:
         yield required("spec.template")
     else:
@@ -155,7 +157,6 @@ def _validate_replication_controller(new: Object, _old: Object | None) -> Iterat
             yield invalid_value("spec.template.metadata.labels", labels, why)
         yield from validate_template(template, "spec.template")
         yield from validate_only_lasting(template, "ReplicationController")
-    yield from not_negative(spec, "spec", "replicas", "minReadySeconds")
 
 
 def _replica_set_cells(obj: Object) -> Cells:

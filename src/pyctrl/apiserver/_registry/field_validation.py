@@ -22,6 +22,7 @@ __all__ = [
     "int_or_percent_value",
     "invalid_name",
     "is_address",
+    "is_network",
     "local_path",
     "network",
     "no_backsteps",
@@ -33,6 +34,8 @@ __all__ = [
     "port_number",
     "required_name",
     "required_texts",
+    "strict_address_errors",
+    "strict_network_errors",
     "text_of",
 ]
 
@@ -40,6 +43,8 @@ _HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 _PERCENT = re.compile("[0-9]+%")
 _NO_PORT = "must be between 1 and 65535, inclusive"
 NEGATIVE = "must be greater than or equal to 0"
+_LEADING_ZEROS = "must not have leading 0s"
+_NO_NETWORK = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 
 
@@ -92,6 +97,34 @@ def address(text: str, path: str) -> Iterator[FieldError]:
         yield invalid_value(path, text, _NO_ADDRESS)
 
 
+def strict_address_errors(text: str) -> list[str]:
+    """Return why a text is not an IP address in its canonical form."""
+    if not is_address(text):
+        plain = _without_leading_zeros(text)
+        return [_LEADING_ZEROS if plain != text and is_address(plain) else _NO_ADDRESS]
+    found = ipaddress.ip_address(text)
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
+        return ["must not be an IPv4-mapped IPv6 address"]
+    return [] if str(found) == text else [f'must be in canonical form ("{found}")']
+
+
+def strict_network_errors(text: str) -> list[str]:
+    """Return why a text is not a CIDR in its canonical form."""
+    if not is_network(text):
+        plain = _without_leading_zeros(text)
+        return [f"{_LEADING_ZEROS} in IP or prefix length" if plain != text and is_network(plain) else _NO_NETWORK]
+    found = ipaddress.ip_interface(text)
+    if isinstance(found, ipaddress.IPv6Interface) and found.ip.ipv4_mapped:
+        return ["must not have an IPv4-mapped IPv6 address"]
+    if found.ip != found.network.network_address:
+        return ["must not have bits set beyond the prefix length"]
+    return [] if str(found.network) == text else [f'must be in canonical form ("{found.network}")']
+
+
+def _without_leading_zeros(text: str) -> str:
+    return re.sub(r"(^|[./])0+(?=[0-9])", r"\1", text)
+
+
 def is_address(text: str) -> bool:
     """Return whether a text is an IP address."""
     try:
@@ -103,13 +136,17 @@ def is_address(text: str) -> bool:
 
 def network(text: str, path: str) -> Iterator[FieldError]:
     """Check a CIDR."""
+    if not is_network(text):
+        yield invalid_value(path, text, _NO_NETWORK)
+
+
+def is_network(text: str) -> bool:
+    """Return whether a text is a CIDR."""
     try:
         ipaddress.ip_network(text, strict=False)
-        is_right = "/" in text
     except ValueError:
-        is_right = False
-    if not is_right:
-        yield invalid_value(path, text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")
+        return False
+    return "/" in text
 
 
 def non_special_ip(text: str, path: str) -> Iterator[FieldError]:

@@ -8,16 +8,24 @@ from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.status_validation import validate_priority_level_status
+from pyctrl.apiserver._registry.status_validation import validate_flow_status
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._registry.flow_validation import validate_flow_schema, validate_priority_level
+    from pyctrl.apiserver._registry.mandatory_flows import (
+        validate_mandatory_flow_schema,
+        validate_mandatory_priority_level,
+    )
 else:  # imported with the first object
-    validate_flow_schema = lazy_function("pyctrl.apiserver._registry.flow_validation", "validate_flow_schema")
-    validate_priority_level = lazy_function("pyctrl.apiserver._registry.flow_validation", "validate_priority_level")
+    _rules = "pyctrl.apiserver._registry.flow_validation"
+    validate_flow_schema = lazy_function(_rules, "validate_flow_schema")
+    validate_priority_level = lazy_function(_rules, "validate_priority_level")
+    _mandatory = "pyctrl.apiserver._registry.mandatory_flows"
+    validate_mandatory_flow_schema = lazy_function(_mandatory, "validate_mandatory_flow_schema")
+    validate_mandatory_priority_level = lazy_function(_mandatory, "validate_mandatory_priority_level")
 
 __all__ = ["RESOURCES"]
 
@@ -85,8 +93,8 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE,),
             status_reset_fields=STATUS_RESET_FIELDS,
             defaults=(_default_flow_schema,),
-            validates=(validate_flow_schema,),
-            validates_status=(),
+            validates=(validate_flow_schema, validate_mandatory_flow_schema),
+            validates_status=(validate_flow_status,),
         ),
         cells=_flow_schema_cells,
         row_order=_flow_schema_order,
@@ -99,8 +107,8 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE,),
             status_reset_fields=STATUS_RESET_FIELDS,
             defaults=(_default_priority_level,),
-            validates=(validate_priority_level,),
-            validates_status=(validate_priority_level_status,),
+            validates=(validate_priority_level, validate_mandatory_priority_level),
+            validates_status=(validate_flow_status,),
         ),
         cells=_priority_level_cells,
     ),

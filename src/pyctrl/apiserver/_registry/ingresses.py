@@ -45,12 +45,12 @@ def _validate_ingress(new: Object, _old: Object | None) -> Iterator[FieldError]:
     spec = new.get("spec") or {}
     if not spec.get("rules") and spec.get("defaultBackend") is None:
         yield invalid_value("spec", None, "either `defaultBackend` or `rules` must be specified")
-    for index, each in enumerate(spec.get("tls") or ()):
-        yield from _tls(each, f"spec.tls[{index}]")
     if spec.get("defaultBackend") is not None:
         yield from _backend(spec["defaultBackend"], "spec.defaultBackend")
     for index, rule in enumerate(spec.get("rules") or ()):
         yield from _rule(rule, f"spec.rules[{index}]")
+    for index, each in enumerate(spec.get("tls") or ()):
+        yield from _tls(each, f"spec.tls[{index}]")
     if spec.get("ingressClassName") is not None:
         yield from invalid_name(names.subdomain, spec["ingressClassName"], "spec.ingressClassName")
 

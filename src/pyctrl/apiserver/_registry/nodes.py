@@ -26,6 +26,8 @@ else:  # imported with the first object
 
 __all__ = ["RESOURCES"]
 
+_ROLE = "node-role.kubernetes.io/"
+
 
 def _node_cells(obj: Object) -> Cells:
     spec, status, labels = spec_of(obj), status_of(obj), obj["metadata"].get("labels") or {}
@@ -33,11 +35,10 @@ def _node_cells(obj: Object) -> Cells:
     addresses = {each["type"]: each["address"] for each in status.get("addresses") or ()}
     ready = next((each for each in status.get("conditions") or () if each["type"] == "Ready"), None)
     words = "Unknown" if ready is None else "Ready" if ready["status"] == "True" else "NotReady"
-    prefix = "node-role.kubernetes.io/"
     architecture = f" ({info['architecture']})" if info.get("architecture") else ""
     return {
         "Status": f"{words},SchedulingDisabled" if spec.get("unschedulable") else words,
-        "Roles": ",".join(sorted(key.removeprefix(prefix) for key in labels if key.startswith(prefix))) or NONE,
+        "Roles": ",".join(sorted(_roles(labels))) or NONE,
         "Version": info.get("kubeletVersion", ""),
         "Internal-IP": addresses.get("InternalIP", NONE),
         "External-IP": addresses.get("ExternalIP", NONE),
@@ -45,6 +46,12 @@ def _node_cells(obj: Object) -> Cells:
         "Kernel-Version": f"{info.get('kernelVersion') or '<unknown>'}{architecture}",
         "Container-Runtime": info.get("containerRuntimeVersion") or "<unknown>",
     }
+
+
+def _roles(labels: Mapping[str, str]) -> set[str]:
+    """Return the roles that the labels of a node name, in their keys or, in the older form, as a value."""
+    roles = {key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE) and key != _ROLE}
+    return roles | {value for key, value in labels.items() if key == "kubernetes.io/role" and value}
 
 
 def _drop_status_config(new: Object, old: Object | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from typing import Final
 
 from pyctrl._validation import names
@@ -11,7 +11,14 @@ from pyctrl.apiserver._errors import FieldError, invalid_value, required
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.field_validation import invalid_name, network, required_name, text_of
+from pyctrl.apiserver._registry.field_validation import (
+    invalid_name,
+    is_network,
+    required_name,
+    strict_address_errors,
+    strict_network_errors,
+    text_of,
+)
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of
 from pyctrl.apiserver._schema.schema import JSON
@@ -53,14 +60,9 @@ def _cidrs(cidrs: Sequence[str], path: str) -> Iterator[FieldError]:
         return
     families: list[int] = []
     for index, each in enumerate(cidrs):
-        found = list(network(each, f"{path}[{index}]"))
-        yield from found
-        if found:
-            continue
-        exact = ip_network(each, strict=False)
-        families.append(exact.version)
-        if str(exact) != each:
-            yield invalid_value(f"{path}[{index}]", each, f'must be in canonical form ("{exact}")')
+        yield from (invalid_value(f"{path}[{index}]", each, why) for why in strict_network_errors(each))
+        if is_network(each):
+            families.append(ip_network(each, strict=False).version)
     if len(families) == 2 and families[0] == families[1]:
         why = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
         yield invalid_value(path, cidrs, why)
@@ -93,11 +95,7 @@ def _shown_parent(parent: Mapping[str, JSON] | None) -> JSON:
 
 def _address_name(name: str) -> list[str]:
     """Check the name of an IPAddress: an IP address in canonical form."""
-    try:
-        found = ip_address(name)
-    except ValueError:
-        return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
-    return [] if str(found) == name else [f'must be in canonical form ("{found}")']
+    return strict_address_errors(name)
 
 
 RESOURCES: Final = (

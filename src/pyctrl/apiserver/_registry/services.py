@@ -173,11 +173,10 @@ def _new_strategy() -> Strategy:
         returns_deleted_object=True,
         fields=fields_at("spec.clusterIP", "spec.type"),
         defaults=(_default_service,),
-        prepares=(_prepare_service,),
+        prepares=(_prepare_service, allocator),
         validates=(validate_service,),
         validates_status=(validate_service_status,),
         warns=service_warnings,
-        allocates=(allocator,),
         observes=allocator.observe,
     )
 

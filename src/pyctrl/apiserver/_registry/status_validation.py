@@ -30,7 +30,7 @@ __all__ = [
     "validate_ingress_status",
     "validate_load_balancer",
     "validate_policy_status",
-    "validate_priority_level_status",
+    "validate_flow_status",
     "validate_replica_set_status",
     "validate_stateful_set_status",
 ]
@@ -112,8 +112,8 @@ def validate_policy_status(new: Object, _old: Object | None) -> _Errors:
     yield from validate_conditions(status.get("conditions") or (), "status.conditions")
 
 
-def validate_priority_level_status(new: Object, _old: Object | None) -> _Errors:
-    """Check that each condition of a priority level has a type of its own."""
+def validate_flow_status(new: Object, _old: Object | None) -> _Errors:
+    """Check that each condition of a flow schema or a priority level has a type of its own."""
     seen: set[str] = set()
     for index, each in enumerate(_status(new).get("conditions") or ()):
         path, kind = f"status.conditions[{index}].type", text_of(each, "type")

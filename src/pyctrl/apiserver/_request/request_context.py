@@ -47,6 +47,11 @@ class RequestContext(msgspec.Struct, eq=False):
     panic: str = ""  # the exception that no handler expected, which is a bug of the server or of an embedded handler
     _access: Access | None = None
 
+    def warn(self, text: str) -> None:
+        """Add a warning to the response; "" is none."""
+        if text:
+            self.warnings.append(text)
+
     @property
     def access(self) -> Access:
         """The access that the request needs."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pyctrl.apiserver._errors import resource_not_served
+from pyctrl.apiserver._resources.unserved_kinds import UNSERVED_KINDS
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
@@ -95,6 +96,8 @@ class ServedResources:
             return group not in _OTHER_SCHEMES
         if (api_version, kind) == ("v1", "List"):
             return True  # of objects of any kinds
+        if kind.removesuffix("List") in UNSERVED_KINDS.get(api_version, ()):
+            return True
         return kind in _EVERYWHERE and version in self.group_versions.get(group, ())
 
     # -- changes -----------------------------------------------------------------------------------------------

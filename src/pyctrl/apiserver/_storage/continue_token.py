@@ -14,6 +14,7 @@ from pyctrl.apiserver._serializer.decoding import json_kind
 
 __all__ = ["INCONSISTENT", "ContinueToken", "decode_continue", "encode_continue"]
 
+_ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_\r\n")
 _VERSION = "meta.k8s.io/v1"
 INCONSISTENT = -1  # the version of a token that continues with the current state
 
@@ -54,7 +55,7 @@ def _decode(text: str) -> dict[str, Any]:
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
-        raise _refused("illegal base64 data at input byte 0") from None
+        raise _refused(f"illegal base64 data at input byte {_corrupt_byte(text)}") from None
     try:
         token = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -66,6 +67,12 @@ def _decode(text: str) -> dict[str, Any]:
             field = f"Go struct field continueToken.{key} of type {name}"
             raise _refused(f"json: cannot unmarshal {json_kind(value)} into {field}")
     return token
+
+
+def _corrupt_byte(text: str) -> int:
+    """Return the byte at which Go reports a text that is not base64 of the URL alphabet without padding."""
+    wrong = (index for index, byte in enumerate(text.encode()) if byte not in _ALPHABET)
+    return next(wrong, len(text) - 1)
 
 
 def _refused(why: str) -> Exception:

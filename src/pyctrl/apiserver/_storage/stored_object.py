@@ -101,6 +101,10 @@ class StoredObject:
             self._view_type = resource
         return self._view
 
+    def is_stored_as_read(self, resource: ResourceType) -> bool:
+        """Return whether the object is stored as it is read in the version of `resource`."""
+        return self.view(resource) is self.data
+
     def lacks(self, resource: ResourceType, *, again: bool = False) -> bool:
         """Return whether a webhook has to convert the object for `resource`; `again` ignores earlier conversions."""
         if not resource.converts or self._view_type is resource:

@@ -72,7 +72,8 @@ class HttpsCaller:
         try:
             return await self._round_trip(session, method, url, request)
         except WebhookUnreachable as error:
-            raise WebhookUnreachable(str(error), url=str(url)) from None
+            is_redirected = url != type(url)(request.url, encoded=True)
+            raise WebhookUnreachable(str(error), url=str(url) if is_redirected else "") from None
 
     async def _round_trip(
         self, session: ClientSession, method: str, url: URL, request: WebhookRequest

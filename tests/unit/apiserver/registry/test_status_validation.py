@@ -39,7 +39,7 @@ def test_each_condition_has_a_type_of_its_own() -> None:
     """Two conditions of one type are refused, and so are those of a priority level."""
     assert fields(rules.validate_conditions([CONDITION, CONDITION], "c")) == ["c[1].type"]
     twice = {"status": {"conditions": [{"type": "A"}, {"type": "A"}, {"type": ""}]}}
-    found = fields(rules.validate_priority_level_status(twice, None))
+    found = fields(rules.validate_flow_status(twice, None))
     assert found == ["status.conditions[1].type", "status.conditions[2].type"]
 
 

@@ -128,11 +128,16 @@ def validate_ephemeral_containers(
         if target and target not in targets:
             yield FieldError("FieldValueNotFound", f"Not found: {shown_value(target)}", f"{where}.targetContainerName")
         why = "cannot be set for an Ephemeral Container"
-        yield from (field_forbidden(f"{where}.{key}", why) for key in _NOT_EPHEMERAL if container.get(key))
+        yield from (field_forbidden(f"{where}.{key}", why) for key in _NOT_EPHEMERAL if _is_set(container, key))
         for number, mount in enumerate(container.get("volumeMounts") or ()):
             for key in ("subPath", "subPathExpr"):
                 if mount.get(key):
                     yield field_forbidden(f"{where}.volumeMounts[{number}].{key}", why)
+
+
+def _is_set(container: _Container, key: str) -> bool:
+    """Return whether a field is set: one that is a pointer in Go may be empty."""
+    return bool(container.get(key)) or (key in ("lifecycle", *PROBES) and container.get(key) is not None)
 
 
 def padded_image(container: _Container, path: str) -> _Errors:

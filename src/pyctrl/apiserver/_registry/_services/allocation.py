@@ -10,6 +10,7 @@ import msgspec
 
 from pyctrl.apiserver._errors import FieldError, internal_error, invalid, invalid_value
 from pyctrl.apiserver._registry._services.types import has_address, has_health_port, has_node_ports, is_headless
+from pyctrl.apiserver._registry._services.validation import validate_addresses
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
@@ -22,6 +23,7 @@ __all__ = ["SERVICE_CLUSTER_IP_RANGE", "SERVICE_NODE_PORT_RANGE", "ServiceAlloca
 
 SERVICE_CLUSTER_IP_RANGE: Final = "10.0.0.0/24"  # kube-apiserver's defaults
 SERVICE_NODE_PORT_RANGE: Final = range(30000, 32768)
+_POLICY: Final = "spec.ipFamilyPolicy"
 DEFAULT_RANGE: Final = "kubernetes"  # the ServiceCIDR of the range that the server was started with
 
 
@@ -82,44 +84,54 @@ class ServiceAllocator:
             yield from networks
 
     def __call__(self, new: Object, old: Object | None) -> None:
-        """Allocate the cluster IP and the ports that a service lacks.
+        """Allocate the cluster IP and the ports that a service lacks; as in kube-apiserver, before it is validated.
 
         Raises:
             StatusError: 422, the service requests an IP or port that is not available.
         """
         spec = new["spec"]
-        if not has_address(spec):
+        if spec["type"] == "ExternalName":
             return
-        causes = list(self._set_families(spec))
-        if not causes:
-            before = {} if old is None else old["spec"]
-            causes = [*self._allocate_address(spec, before), *self._allocate_ports(spec, before)]
-        if causes:
-            raise invalid("Service", new["metadata"]["name"], causes)
+        before = {} if old is None else old["spec"]
+        for step in (
+            lambda: validate_addresses(spec),
+            lambda: self._set_families(spec),
+            lambda: self._allocate_address(spec, before),
+            lambda: self._allocate_ports(spec, before),
+        ):
+            if causes := list(step()):
+                raise invalid("Service", new["metadata"].get("name", ""), causes)
 
     @staticmethod
     def _set_families(spec: Object) -> Iterator[FieldError]:
         """Set the IP families. The cluster has IPv4 only; headless services without a selector get both."""
-        if is_headless(spec) and not spec.get("selector"):
-            set_defaults(spec, ipFamilies=["IPv4", "IPv6"], ipFamilyPolicy="RequireDualStack")
+        is_free = is_headless(spec) and not spec.get("selector")
+        set_defaults(spec, ipFamilyPolicy="RequireDualStack" if is_free else "SingleStack")
+        policy = spec["ipFamilyPolicy"]
+        if found := [*_too_many_for_one_family(spec), *_unknown_families(spec)]:
+            yield from found
             return
+        if is_free:
+            families = spec.get("ipFamilies") or ["IPv4"]
+            others = [each for each in ("IPv4", "IPv6") if each not in families]
+            spec["ipFamilies"] = families if policy == "SingleStack" else [*families, *others]
+            return
+        if policy == "RequireDualStack":
+            yield invalid_value(_POLICY, policy, "this cluster is not configured for dual-stack services")
         for index, family in enumerate(spec.get("ipFamilies") or ()):
             if family != "IPv4":
                 yield invalid_value(f"spec.ipFamilies[{index}]", family, "not configured on this cluster")
-                return
-        if spec.get("ipFamilyPolicy") == "RequireDualStack":
-            why = "this cluster is not configured for dual-stack services"
-            yield invalid_value("spec.ipFamilyPolicy", "RequireDualStack", why)
         if not spec.get("ipFamilies"):
             spec["ipFamilies"] = ["IPv4"]
-        set_defaults(spec, ipFamilyPolicy="SingleStack")
 
     def _allocate_address(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
+        if before and has_address(before):
+            return  # validation refuses another address
         requested = spec.get("clusterIP")
         if not requested:
             spec["clusterIP"] = self._next_free_address()
             spec["clusterIPs"] = [spec["clusterIP"]]
-        elif requested not in ("None", before.get("clusterIP")):
+        elif requested != "None":
             if not any(ipaddress.ip_address(requested) in each for each in self._networks()):
                 why = f"failed to allocate IP {requested}: the provided network does not match the current range"
                 yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
@@ -169,6 +181,23 @@ class ServiceAllocator:
             self._next_port += 1
             if port not in self._allocated or self._next_port > 2 * len(self._ports):
                 return port
+
+
+def _too_many_for_one_family(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
+    """Check that a service of one family does not name two addresses or families."""
+    if spec["ipFamilyPolicy"] == "SingleStack":
+        for key, what in (("clusterIPs", "cluster IPs"), ("ipFamilies", "IP families")):
+            if len(spec.get(key) or ()) == 2:
+                why = f"must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified"
+                yield invalid_value(_POLICY, "SingleStack", why)
+
+
+def _unknown_families(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
+    """Check that the cluster has the families of the addresses that have no entry in `ipFamilies`."""
+    addresses, families = spec.get("clusterIPs") or [], spec.get("ipFamilies") or []
+    for index, address in enumerate(addresses):
+        if index >= len(families) and address != "None" and ipaddress.ip_address(address).version == 6:
+            yield invalid_value(f"spec.clusterIPs[{index}]", addresses, "IPv6 is not configured on this cluster")
 
 
 def _used(data: bytes) -> Iterator[str | int]:

@@ -19,7 +19,7 @@ from pyctrl.apiserver._registry.status_validation import validate_load_balancer
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["service_warnings", "validate_service", "validate_service_status"]
+__all__ = ["service_warnings", "validate_addresses", "validate_service", "validate_service_status"]
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -43,7 +43,7 @@ def validate_service(new: Object, old: Object | None) -> Iterator[FieldError]:
     yield from _ports(spec)
     yield from validate_labels(spec.get("selector") or {}, "spec.selector")
     yield from _affinity(spec)
-    yield from _addresses(spec)
+    yield from validate_addresses(spec)
     for index, address in enumerate(spec.get("externalIPs") or ()):
         yield from rules.non_special_ip(address, f"spec.externalIPs[{index}]")
     yield from rules.one_of(spec["type"], _TYPES, "spec.type")
@@ -147,7 +147,8 @@ def _affinity(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
             yield invalid_value("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, why)
 
 
-def _addresses(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
+def validate_addresses(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
+    """Check the cluster IPs of a service and their families."""
     if spec["type"] == "ExternalName":
         return
     address, addresses, families = spec.get("clusterIP"), spec.get("clusterIPs") or [], spec.get("ipFamilies") or []
@@ -165,8 +166,9 @@ def _addresses(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
         yield not_supported("spec.ipFamilyPolicy", policy, _POLICIES)
     wrong = list(_each_address(addresses))
     yield from wrong
-    if wrong or address == "None":
+    if wrong or address == "None" or addresses == ["None"]:
         return
+    yield from _same_families(addresses)
     for index, (each, family) in enumerate(zip(addresses, families, strict=False)):
         if family in _FAMILIES and f"IPv{ipaddress.ip_address(each).version}" != family:
             why = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
@@ -181,6 +183,12 @@ def _each_address(addresses: list[str]) -> Iterator[FieldError]:
             yield invalid_value("spec.clusterIPs", addresses, "'None' must be the first and only value")
     if len(addresses) > len(_FAMILIES):
         yield invalid_value("spec.clusterIPs", addresses, "may only hold up to 2 values")
+
+
+def _same_families(addresses: list[str]) -> Iterator[FieldError]:
+    families = [ipaddress.ip_address(each).version for each in addresses]
+    if len(families) > 1 and len(set(families)) == 1:
+        yield invalid_value("spec.clusterIPs", addresses, "may specify no more than one IP for each IP family")
 
 
 def _balancer(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
