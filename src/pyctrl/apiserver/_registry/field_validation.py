@@ -110,9 +110,11 @@ def strict_address_errors(text: str) -> list[str]:
 
 def strict_network_errors(text: str) -> list[str]:
     """Return why a text is not a CIDR in its canonical form."""
-    if not is_network(text):
-        plain = _without_leading_zeros(text)
-        return [f"{_LEADING_ZEROS} in IP or prefix length" if plain != text and is_network(plain) else _NO_NETWORK]
+    plain = _without_leading_zeros(text)
+    if not is_network(plain):
+        return [_NO_NETWORK]
+    if plain != text:
+        return [f"{_LEADING_ZEROS} in IP or prefix length"]
     found = ipaddress.ip_interface(text)
     if isinstance(found, ipaddress.IPv6Interface) and found.ip.ipv4_mapped:
         return ["must not have an IPv4-mapped IPv6 address"]
@@ -122,7 +124,8 @@ def strict_network_errors(text: str) -> list[str]:
 
 
 def _without_leading_zeros(text: str) -> str:
-    return re.sub(r"(^|[./])0+(?=[0-9])", r"\1", text)
+    place = "/" if ":" in text else "^|[./]"
+    return re.sub(f"({place})0+(?=[0-9])", r"\1", text)
 
 
 def is_address(text: str) -> bool:

@@ -107,6 +107,7 @@ class _FinalizeREST:
         if causes:
             raise invalid("Namespace", stored.name, causes)
         keep_system_fields(new["metadata"], old["metadata"])
+        new["metadata"]["resourceVersion"] = str(stored.version)
         attributes = Attributes(
             operation=UPDATE, request=request, object=new, old=old, name=stored.name, options=options
         )

@@ -27,10 +27,10 @@ __all__ = [
     "validate_counters",
     "validate_daemon_set_status",
     "validate_deployment_status",
+    "validate_flow_status",
     "validate_ingress_status",
     "validate_load_balancer",
     "validate_policy_status",
-    "validate_flow_status",
     "validate_replica_set_status",
     "validate_stateful_set_status",
 ]

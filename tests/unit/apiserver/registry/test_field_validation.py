@@ -56,3 +56,34 @@ def test_other_rules() -> None:
         'Unsupported value: "B": supported values: "A"'
     ]
     assert [cause.field for cause in rules.not_negative({"a": -1, "b": 0, "c": None}, "p", "a", "b", "c")] == ["p.a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("10.0.0.1", ""),
+        ("10.000.0.1", "must not have leading 0s"),
+        ("x", "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
+        ("::ffff:10.0.0.1", "must not be an IPv4-mapped IPv6 address"),
+        ("FD00::1", 'must be in canonical form ("fd00::1")'),
+    ],
+)
+def test_strict_addresses(text: str, why: str) -> None:
+    """An address that has several forms is accepted in one of them only."""
+    assert rules.strict_address_errors(text) == [why] * bool(why)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("10.0.0.0/24", ""),
+        ("10.0.0.0/024", "must not have leading 0s in IP or prefix length"),
+        ("10.0.0.1", "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"),
+        ("::ffff:10.0.0.0/120", "must not have an IPv4-mapped IPv6 address"),
+        ("10.0.0.1/24", "must not have bits set beyond the prefix length"),
+        ("FD00::/64", 'must be in canonical form ("fd00::/64")'),
+    ],
+)
+def test_strict_networks(text: str, why: str) -> None:
+    """A network that has several forms is accepted in one of them only."""
+    assert rules.strict_network_errors(text) == [why] * bool(why)

@@ -36,6 +36,10 @@ def _refused(**spec: Any) -> list[str]:
             "spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid p",
         ),
         ({"ipFamilies": ["IPv6"]}, 'spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'),
+        ({"ipFamilies": ["IPv4", "IPv6"]}, 'spec.ipFamilyPolicy: Invalid value: "SingleStack": must be'),
+        ({"clusterIP": "10.0.0.7", "clusterIPs": ["10.0.0.7", "10.0.0.8"]}, "spec.clusterIPs: Invalid value: ["),
+        ({"clusterIP": "fd00::7"}, 'spec.clusterIPs[0]: Invalid value: ["fd00::7"]: IPv6 is not configured'),
+        ({"ports": [], "ipFamilyPolicy": "x"}, 'spec.ipFamilyPolicy: Unsupported value: "x"'),
         ({"ipFamilyPolicy": "RequireDualStack"}, 'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this'),
     ],
 )
