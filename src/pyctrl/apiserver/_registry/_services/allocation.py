@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -93,12 +94,13 @@ class ServiceAllocator:
         if spec["type"] == "ExternalName":
             return
         before = {} if old is None else old["spec"]
-        for step in (
-            lambda: validate_addresses(spec),
-            lambda: self._set_families(spec),
-            lambda: self._allocate_address(spec, before),
-            lambda: self._allocate_ports(spec, before),
-        ):
+        steps: tuple[partial[Iterator[FieldError]], ...] = (
+            partial(validate_addresses, spec),
+            partial(self._set_families, spec),
+            partial(self._allocate_address, spec, before),
+            partial(self._allocate_ports, spec, before),
+        )
+        for step in steps:
             if causes := list(step()):
                 raise invalid("Service", new["metadata"].get("name", ""), causes)
 
