@@ -24,6 +24,7 @@ from pyctrl.cluster._controllers.job.controller import add_jobs
 from pyctrl.cluster._controllers.job.orphan_pods import add_orphan_pods
 from pyctrl.cluster._controllers.namespace import add_namespaces
 from pyctrl.cluster._controllers.nodelifecycle import add_node_lifecycle
+from pyctrl.cluster._controllers.podautoscaler import add_horizontal_pod_autoscalers
 from pyctrl.cluster._controllers.podgc import add_pod_gc
 from pyctrl.cluster._controllers.replicaset import add_replicasets, add_replicationcontrollers
 from pyctrl.cluster._controllers.resourcequota.controller import add_resource_quotas
@@ -61,6 +62,7 @@ ControllerName: TypeAlias = Literal[
     "endpointslice-controller",
     "ephemeral-volume-controller",
     "garbage-collector-controller",
+    "horizontal-pod-autoscaler-controller",
     "job-controller",
     "namespace-controller",
     "node-lifecycle-controller",
@@ -175,6 +177,7 @@ _ADD: Mapping[ControllerName, Callable[[ControllerContext], object]] = MappingPr
         "ttl-after-finished-controller": lambda context: add_ttl_after_finished(context.manager),
         "cronjob-controller": lambda context: add_cronjobs(context.manager),
         "disruption-controller": lambda context: add_disruptions(context.manager),
+        "horizontal-pod-autoscaler-controller": lambda context: add_horizontal_pod_autoscalers(context.manager),
         "persistentvolumeclaim-protection-controller": lambda context: add_pvc_protection(context.manager),
         "volumeattributesclass-protection-controller": lambda context: add_vac_protection(context.manager),
         "persistentvolume-binder-controller": lambda context: add_persistent_volumes(context.manager),
