@@ -14,6 +14,7 @@ from pyctrl.apiserver._discovery.openapi import openapi_response
 from pyctrl.apiserver._errors import JSON, YAML, Response, StatusError, method_not_allowed, resource_not_served
 from pyctrl.apiserver._healthz import CHECKS, NOT_FOUND, health_response
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
+from pyctrl.apiserver._pprof import PPROF, pprof_response
 from pyctrl.apiserver._request.negotiation import negotiate_discovery
 from pyctrl.apiserver._request.request import QueryParameters
 from pyctrl.apiserver._resources.served_resources import ServedResources
@@ -75,6 +76,8 @@ class NonResourcePaths:
             return statusz_response(accept, self._started, VERSION)
         if path == "/flagz":
             return flagz_response(accept, self.flags)
+        if path == PPROF or path.startswith(f"{PPROF}/"):
+            return pprof_response(path)
         if self._metrics is not None and (found := self._metrics.find_response(path, VERSION)) is not None:
             return found
         response = self._document(path, parts, accept)

@@ -28,9 +28,7 @@ __all__ = ["PERIOD", "HorizontalPodAutoscalerReconciler", "add_horizontal_pod_au
 
 PERIOD = timedelta(seconds=15)  # --horizontal-pod-autoscaler-sync-period; the first run is a period after the creation
 _NO_SERVER = "the server could not find the requested resource"
-_NO_RESOURCE_METRICS = (
-    f"unable to fetch metrics from resource metrics API: {_NO_SERVER} (get pods.metrics.k8s.io)"
-)
+_NO_RESOURCE_METRICS = f"unable to fetch metrics from resource metrics API: {_NO_SERVER} (get pods.metrics.k8s.io)"
 _NO_CUSTOM_METRICS = (
     "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered"
 )
