@@ -41,7 +41,8 @@ def _index() -> str:
     lines = "".join(f"<tr><td>{count}</td><td><a href='{name}?debug=1'>{name}</a></td></tr>\n" for count, name in rows)
     return (
         f"<html>\n<head>\n<title>{PPROF}/</title>\n</head>\n<body>\n{PPROF}/\n<br>\n"
-        f"<p>Types of profiles available:</p>\n<table>\n<thead><td>Count</td><td>Profile</td></thead>\n{lines}</table>\n</body>\n</html>\n"
+        f"<p>Types of profiles available:</p>\n<table>\n"
+        f"<thead><td>Count</td><td>Profile</td></thead>\n{lines}</table>\n</body>\n</html>\n"
     )
 
 
