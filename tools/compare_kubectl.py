@@ -37,6 +37,8 @@ FLAGS = ("--endpoint-reconciler-type=lease", f"--advertise-address={ADDRESS}")
 SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]"
 #: What differs between two runs, and what replaces it, in this order.
 VOLATILE = (
+    (r"^[IW]\d{4} .*reflector\.go.*\n", ""),  # kubectl logs a watch that its own timeout ends
+    (r"^([IWE])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ", r"\1 "),
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UID"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)", "TIME"),
     (r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [-+]\d{4}", "TIME"),
