@@ -62,7 +62,7 @@ kubectl run alone --image=nginx --port=80 --expose --labels=run=alone,x=y --env=
 
 kubectl logs alone; kubectl logs nosuch; kubectl logs alone -c nosuch; kubectl logs -l run=alone --tail=3; kubectl logs alone --since=1h --timestamps --previous
 
-kubectl exec alone -- ls; kubectl exec nosuch -- ls; kubectl exec alone -c nosuch -- ls; kubectl attach alone; kubectl port-forward alone 8080:80; kubectl cp nosuch:/a /tmp/x; kubectl cp alone:/a x 2>&1 | head -2
+kubectl exec alone -- ls; kubectl exec nosuch -- ls; kubectl exec alone -c nosuch -- ls; kubectl attach alone; kubectl port-forward alone 8080:80; kubectl cp nosuch:/a x; kubectl cp alone:/a x 2>&1 | head -2
 
 kubectl debug alone --image=busybox -c dbg --target=alone; kubectl get pod alone -o jsonpath='{.spec.ephemeralContainers[*].name}{"\n"}'; kubectl debug alone --image=busybox -c dbg; kubectl debug alone --image=busybox --copy-to=copy --share-processes; kubectl debug nosuch --image=x
 
