@@ -474,7 +474,7 @@ def _resource_request(
     accept = "" if target.subresource == "proxy" else context.headers.get("accept", "")  # else what a pod is to answer
     form = negotiate_media_type(accept, may_stream=is_collection, is_custom=resource.is_custom)
     if form.shape is Representation.TABLE:
-        has_table = resource.has_status_table or target.subresource != "status"
+        has_table = "" not in resource.rest and (resource.has_status_table or target.subresource != "status")
         form = with_table_options(form, context.query.get("includeObject"), has_table=has_table)
     return ResourceRequest(
         method=context.method,

@@ -25,6 +25,7 @@ _MESSAGES = {
     "mapping keys are not allowed here": "mapping keys are not allowed in this context",
     "could not find expected ':'": "could not find expected ':'",
 }
+_LINE_BREAKS = "\r\n\x85\u2028\u2029"
 _NO_START = re.compile(r"found character .* that cannot start any token")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # PyYAML unescapes what libyaml refuses
 _NO_ALIAS = re.compile(r"found undefined alias (.*)")
@@ -164,6 +165,12 @@ def _loader(*, quick: bool = False) -> type[Any]:
     class Loader(base):  # type: ignore[misc, valid-type]  # either has the same methods
         duplicates: list[str]
 
+        def scan_to_next_token(self) -> None:
+            _skip_to_next_token(self)
+
+        def scan_plain_spaces(self, indent: int, start_mark: object) -> list[str]:
+            return _scan_plain_spaces(self, indent)
+
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
             self._note_duplicates(node)
             found = super().construct_mapping(node, deep)
@@ -184,6 +191,46 @@ def _loader(*, quick: bool = False) -> type[Any]:
     Loader.add_constructor("tag:yaml.org,2002:timestamp", _construct_timestamp)
     Loader.add_constructor(None, _construct_unknown)
     return Loader
+
+
+def _skip_to_next_token(scanner: Any) -> None:
+    """Skip spaces, comments and line breaks, and tabs as libyaml does; PyYAML refuses all tabs."""
+    if scanner.index == 0 and scanner.peek() == "\ufeff":
+        scanner.forward()
+    while True:
+        while (found := scanner.peek()) == " " or (
+            found == "\t" and (scanner.flow_level or not scanner.allow_simple_key)
+        ):
+            scanner.forward()
+        if found == "#":
+            while scanner.peek() not in "\0" + _LINE_BREAKS:
+                scanner.forward()
+        if not scanner.scan_line_break():
+            return
+        if not scanner.flow_level:
+            scanner.allow_simple_key = True
+
+
+def _scan_plain_spaces(scanner: Any, indent: int) -> list[str]:
+    """Scan what is between the words of a plain scalar; return the text that it stands for."""
+    import yaml
+
+    spaces, breaks = "", list[str]()
+    while (found := scanner.peek()) in " \t" + _LINE_BREAKS:
+        if found in _LINE_BREAKS:
+            breaks.append(scanner.scan_line_break())
+            scanner.allow_simple_key = True
+            if scanner.prefix(3) in ("---", "...") and scanner.peek(3) in "\0 \t" + _LINE_BREAKS:
+                return []
+            continue
+        if breaks and found == "\t" and scanner.column < indent:
+            problem = "found a tab character that violates indentation"
+            raise yaml.scanner.ScannerError(None, None, problem, scanner.get_mark())
+        spaces += found
+        scanner.forward()
+    if not breaks:
+        return [spaces] if spaces else []
+    return breaks if breaks[0] != "\n" else breaks[1:] or [" "]
 
 
 def add_go_resolvers(target: type[yaml.SafeLoader | yaml.SafeDumper]) -> None:

@@ -74,6 +74,16 @@ def test_a_document_in_no_accepted_form_is_refused(ask: Asker, path: str, accept
     assert ask.answer("GET", path, headers={"Accept": accept}).status == code
 
 
+def test_reviews_have_no_tables(ask: Asker) -> None:
+    """A review posted for a table is 406, as its storage has none."""
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    body = b'{"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}}'
+    table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    assert ask("POST", path, body)[0] == 201
+    code, refused = ask("POST", path, body, headers={"Accept": table})
+    assert (code, refused["reason"]) == (406, "NotAcceptable")
+
+
 def test_a_form_the_server_has_not_is_refused(ask: Asker) -> None:
     """Accept without a supported media type is 406."""
     assert ask("GET", CONFIGMAPS, headers={"Accept": "text/html"})[0] == 406

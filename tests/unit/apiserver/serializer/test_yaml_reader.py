@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
 
@@ -19,3 +21,35 @@ def test_yaml_scalars_are_go_yamls() -> None:
     assert read == {
         "a": True, "false": 1, "t": "1:30", "d": "2001-01-01", "e": 1000, "o": "0o7", "h": 31, "s": "5", "u": None
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{\n\t"a": "1",\n\t"b": {\n\t\t"c": "2",\n\t},\n}', {"a": "1", "b": {"c": "2"}}),
+        ("a:\tb\nc: d\t\ne: f\t# comment\n", {"a": "b", "c": "d", "e": "f"}),
+        ("a: x\ty\nb: {c: x \t y}\n", {"a": "x\ty", "b": {"c": "x \t y"}}),
+        ("a: x\n   \ty\n  z\n\n  end\n", {"a": "x y z\nend"}),
+        ("a: b\n...\nc: d\n", {"a": "b"}),
+        ("a:\t{b: c}\nd:\t[\t]\n", {"a": {"b": "c"}, "d": []}),
+    ],
+)
+def test_tabs_separate_words(text: str, expected: object) -> None:
+    """Tabs are spaces in flow collections, after colons and words, and part of a plain scalar between words."""
+    assert read_yaml(text.encode(), []) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a:\n\tb: 1\n", "yaml: line 2: found character that cannot start any token"),
+        ("- \ta\n", "yaml: found character that cannot start any token"),
+        ("a: b\n\tc\n", "yaml: line 2: found a tab character that violates indentation"),
+        ("a:\n  b: c\n\n\t\n", "yaml: line 4: found a tab character that violates indentation"),
+        ("a:\n  b: c\n   \td: e\n", "yaml: line 3: mapping values are not allowed in this context"),
+    ],
+)
+def test_tabs_do_not_indent(text: str, problem: str) -> None:
+    """A tab as indentation is an error, with go-yaml's message."""
+    with pytest.raises(ValueError, match=f"^{problem}$"):
+        read_yaml(text.encode(), [])

@@ -80,7 +80,9 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
         if solid:
             if dangling or waiting_for_dependents:
                 await self._delete_owner_references(node, dangling | waiting_for_dependents)
-        elif waiting_for_dependents and self._graph.dependents(node.uid):
+        elif waiting_for_dependents and (dependents := self._graph.dependents(node.uid)):
+            if any(child.waits_for_dependents for child in dependents):
+                await self._unblock_owners(node)  # a cycle: the owners wait for this object, and it for them
             await self._delete(node, "Foreground")
         else:
             await self._delete(node, "Background")
@@ -103,14 +105,19 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
 
     async def _delete_owner_references(self, node: GraphNode, owners: set[str]) -> None:
         """Remove owner references in one patch, which fails if the object was replaced."""
-        kept = [ref.to_wire() for ref in node.owners if ref.uid not in owners]
-        tests = [{"op": "test", "path": "/metadata/uid", "value": node.uid}]
-        change = (
-            {"op": "replace", "path": "/metadata/ownerReferences", "value": kept}
-            if kept
-            else {"op": "remove", "path": "/metadata/ownerReferences"}
+        await self._replace_owner_references(node, [ref.to_wire() for ref in node.owners if ref.uid not in owners])
+
+    async def _unblock_owners(self, node: GraphNode) -> None:
+        """Let owners that are deleted in the foreground not wait for an object."""
+        references = [ref.to_wire() for ref in node.owners]
+        await self._replace_owner_references(
+            node, [{**ref, "blockOwnerDeletion": False} if ref.get("blockOwnerDeletion") else ref for ref in references]
         )
-        await self._patch(node, [*tests, change])
+
+    async def _replace_owner_references(self, node: GraphNode, references: list[dict[str, Any]]) -> None:
+        path = "/metadata/ownerReferences"
+        change = {"op": "replace", "path": path, "value": references} if references else {"op": "remove", "path": path}
+        await self._patch(node, [{"op": "test", "path": "/metadata/uid", "value": node.uid}, change])
 
     async def _remove_finalizer(self, node: GraphNode, finalizer: str) -> None:
         position = node.finalizers.index(finalizer)

@@ -142,6 +142,18 @@ async def test_foreground_deletion_waits_for_the_dependents_of_dependents(client
     await gone(client, "c", "b", "a")
 
 
+async def test_objects_that_own_each_other_are_deleted_in_the_foreground(client: Client) -> None:
+    """A cycle of owners that all wait for their dependents does not block the deletion of any of them."""
+    names = ("a", "b", "c")
+    made = [await client.create(configmap(name)) for name in names]
+    for index, child in enumerate(made):
+        owner = owner_reference(made[index - 1], controller=True, block_owner_deletion=True)
+        change = {"metadata": {"ownerReferences": [owner.to_wire()]}}
+        await client.patch(child, MergePatch(change))
+    await client.delete(made[0], propagation="Foreground")
+    await gone(client, *names)
+
+
 async def test_an_orphan_keeps_its_other_owners(client: Client) -> None:
     """Orphan propagation removes the reference to the deleted owner only."""
     a, b = await client.create(configmap("a")), await client.create(configmap("b"))
