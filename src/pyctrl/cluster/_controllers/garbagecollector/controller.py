@@ -58,6 +58,7 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
         """Remove the propagation finalizer of a deleted object once its dependents are orphaned or gone."""
         dependents = self._graph.dependents(node.uid)
         if ORPHAN in node.finalizers:
+            self._graph.leave_orphans(node.uid)
             for child in dependents:
                 await self._delete_owner_references(child, {node.uid})
             await self._remove_finalizer(node, ORPHAN)
@@ -66,6 +67,9 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
 
     async def _attempt_to_delete(self, node: GraphNode) -> None:
         """Delete an object without existing owners, else remove its dangling owner references."""
+        if left := {ref.uid for ref in node.owners if self._graph.leaves_orphans(ref.uid)}:
+            await self._delete_owner_references(node, left)  # it was not in the graph when the others were orphaned
+            return
         dangling: set[str] = set()
         waiting_for_dependents: set[str] = set()
         solid = 0

@@ -11,6 +11,7 @@ from pyctrl.cache import Record
 
 __all__ = ["FOREGROUND", "ORPHAN", "Graph", "GraphNode"]
 
+ORPHANING_LIMIT = 500  # owners; the size of upstream's cache of absent owners
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"  # the finalizers of foreground and orphan deletion (metav1)
 
 
@@ -68,6 +69,7 @@ class Graph:
         #: Deleted owners that still have dependents. They need no live read, which would be impossible once the
         #: definition of their kind is deleted.
         self._gone: set[str] = set()
+        self._orphaning: dict[str, None] = {}
 
     def get(self, uid: str) -> GraphNode | None:
         """Return the node of a uid, or None."""
@@ -76,6 +78,16 @@ class Graph:
     def is_gone(self, uid: str) -> bool:
         """Return whether an owner that still has dependents has been deleted."""
         return uid in self._gone
+
+    def leave_orphans(self, uid: str) -> None:
+        """Remember that the dependents of an owner stay, also those that are not in the graph yet."""
+        self._orphaning[uid] = None
+        if len(self._orphaning) > ORPHANING_LIMIT:
+            del self._orphaning[next(iter(self._orphaning))]
+
+    def leaves_orphans(self, uid: str) -> bool:
+        """Return whether an owner was deleted a short time ago with orphan propagation."""
+        return uid in self._orphaning
 
     def of_kind(self, kind: GroupKind) -> list[str]:
         """Return the uids of all objects of a kind."""

@@ -235,6 +235,21 @@ async def test_what_took_the_name_of_a_dependent_is_left_alone(quiet: Client) ->
     assert await quiet.get(ConfigMap, present.key) == present
 
 
+async def test_a_dependent_that_the_graph_gets_late_is_an_orphan_too(quiet: Client) -> None:
+    """An object that reaches the graph after its owner was deleted with orphan propagation loses its reference only."""
+    owner = await quiet.create(configmap("a"))
+    child = await quiet.create(configmap("child", owner))
+    await quiet.delete(owner, propagation="Orphan")
+    collecting = Collecting(quiet)
+
+    await collecting.process(await quiet.get(ConfigMap, owner.key))
+    collecting.graph.remove(owner.metadata.uid)
+    await collecting.process(child)
+
+    assert await quiet.find(ConfigMap, owner.key) is None
+    assert (await quiet.get(ConfigMap, child.key)).metadata.owner_references == []
+
+
 async def test_an_owner_of_a_kind_that_is_not_served_is_looked_up_again(quiet: Client) -> None:
     """While the kind of an owner is unknown its dependents stay, and are processed again later."""
     unknown = Unstructured.new(GroupVersionKind("example.com", "v1", "Thing"), name="t", namespace="default")

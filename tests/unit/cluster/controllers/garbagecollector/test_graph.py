@@ -6,7 +6,7 @@ import msgspec
 
 from pyctrl.api import GroupVersionKind, Key, OwnerReference
 from pyctrl.cache import Record
-from pyctrl.cluster._controllers.garbagecollector.graph import FOREGROUND, Graph, GraphNode
+from pyctrl.cluster._controllers.garbagecollector.graph import FOREGROUND, ORPHANING_LIMIT, Graph, GraphNode
 from pyctrl.kinds.core.v1 import ConfigMap
 
 THING = GroupVersionKind("", "v1", "Thing")
@@ -104,3 +104,13 @@ def test_cached_objects_have_the_node_of_decoded_ones() -> None:
     data = msgspec.json.encode({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
     record = Record(data, "a", "default", "u2", 7)
     assert GraphNode.of_record(THING, record) == GraphNode.of(THING, ConfigMap.from_wire(data))
+
+
+def test_owners_that_leave_orphans_are_forgotten_in_order() -> None:
+    """The graph remembers a limited number of owners that were deleted with orphan propagation."""
+    graph = Graph()
+    for number in range(ORPHANING_LIMIT + 1):
+        graph.leave_orphans(str(number))
+    assert not graph.leaves_orphans("0")
+    assert graph.leaves_orphans("1")
+    assert graph.leaves_orphans(str(ORPHANING_LIMIT))
