@@ -45,6 +45,7 @@ VOLATILE = (
     (re.compile(r"(?<=current: )(\d+|<rv:\d+>)"), "<version>"),
     (re.compile(r"\bmade-[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "made-<suffix>"),
     (re.compile(r"^\d+s$"), "<age>"),
+    (re.compile(r'\\?"managedFields\\?":\[[^\]]*\]'), "<managers>"),  # of an object in a message
 )
 #: Placeholders are numbered by first appearance: one answer with another version shifts the numbers of all later ones.
 NUMBERED = re.compile(r"<(hash|name|rv|uid):\d+>")

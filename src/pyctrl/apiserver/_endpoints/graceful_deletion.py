@@ -53,14 +53,16 @@ def _precondition_failed(
 
 def before_delete(obj: dict[str, Any], resource: ResourceType, options: DeleteOptions) -> DeletionOutcome:
     """Mark a live object as being deleted, in place, and return what happens to it."""
-    metadata = obj["metadata"]
-    finalizers = _finalizers(metadata.get("finalizers") or [], options, resource.garbage_collection)
+    metadata, strategy = obj["metadata"], resource.deletion
+    finalizers = metadata.get("finalizers") or []
+    if strategy is None or strategy.keeps_finalizers is None or not strategy.keeps_finalizers(obj):
+        finalizers = _finalizers(finalizers, options, resource.garbage_collection)
     if finalizers:
         metadata["finalizers"] = finalizers
     else:
         metadata.pop("finalizers", None)
-    if resource.deletion is not None:
-        return resource.deletion.begin(obj, options.grace_period_seconds)
+    if strategy is not None:
+        return strategy.begin(obj, options.grace_period_seconds)
     if not finalizers:
         return DeletionOutcome.GONE
     return mark_deleted(metadata, 0)

@@ -48,7 +48,11 @@ RESOURCES: Final = (
             validates=(validate_definition,),
             validates_status=(validate_definition_status,),
             warns=definition_warnings,
-            deletion=DeletionStrategy(begin=_begin_deletion, has_uid_precondition=True),
+            deletion=DeletionStrategy(
+                begin=_begin_deletion,
+                has_uid_precondition=True,
+                keeps_finalizers=lambda obj: "deletionTimestamp" not in obj["metadata"],
+            ),
         ),
     ),
 )

@@ -67,12 +67,16 @@ def _namespace_cells(obj: Object) -> Cells:
 def _begin_deletion(namespace: Object, _: int | None) -> DeletionOutcome:
     """Mark a namespace as Terminating. It is removed when its controller has emptied spec.finalizers."""
     metadata = namespace["metadata"]
-    if "deletionTimestamp" in metadata:
+    if _is_deleting(namespace):
         is_held = _has_finalizers(namespace) or metadata.get("finalizers")
         return DeletionOutcome.UNCHANGED if is_held else DeletionOutcome.GONE
     mark_deleted(metadata, None)
     namespace.setdefault("status", {})["phase"] = "Terminating"
     return DeletionOutcome.MARKED
+
+
+def _is_deleting(namespace: Object) -> bool:
+    return "deletionTimestamp" in namespace["metadata"]
 
 
 def _has_finalizers(namespace: Object) -> bool:
@@ -131,7 +135,12 @@ RESOURCES: Final = (
             prepares=(_prepare_namespace,),
             validates=(_validate_namespace,),
             validates_status=(_validate_phase,),
-            deletion=DeletionStrategy(begin=_begin_deletion, has_uid_precondition=True, is_held=_has_finalizers),
+            deletion=DeletionStrategy(
+                begin=_begin_deletion,
+                has_uid_precondition=True,
+                keeps_finalizers=lambda obj: _is_deleting(obj) and _has_finalizers(obj),
+                is_held=_has_finalizers,
+            ),
         ),
         cells=_namespace_cells,
         rest={"finalize": _FinalizeREST},

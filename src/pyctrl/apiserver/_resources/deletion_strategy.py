@@ -39,12 +39,14 @@ class DeletionStrategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         begin: Marks a live object, in place, and returns the outcome; gets gracePeriodSeconds of the delete options.
         grace_period: Returns the grace period that admission sees, in seconds; gets the same.
         has_uid_precondition: Admission sees the uid of the object as a precondition.
+        keeps_finalizers: Returns whether a delete leaves the finalizers of an object, whatever its propagation policy.
         is_held: Returns whether a marked object without finalizers stays; by default while it has a grace period.
     """
 
     begin: Callable[[dict[str, JSON], int | None], DeletionOutcome]
     grace_period: Callable[[dict[str, JSON], int | None], int] | None = None
     has_uid_precondition: bool = False
+    keeps_finalizers: Callable[[dict[str, JSON]], bool] | None = None
     is_held: Callable[[dict[str, JSON]], bool] | None = None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
+from tests.unit.apiserver._objects import definition
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -92,3 +93,14 @@ def test_preconditions_of_a_namespace_have_their_own_message(ask: Asker, field: 
     code, status = ask("DELETE", "/api/v1/namespaces/n", {"preconditions": {field: "1"}})
     why = f"Precondition failed: {name} in precondition: 1, {name} in object meta: "
     assert (code, status["details"]["kind"], why in status["message"]) == (409, "namespaces", True)
+
+
+def test_the_first_delete_of_a_definition_sets_no_finalizer(ask: Asker) -> None:
+    """The propagation policy of a definition counts from its second delete on."""
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    made = definition({"type": "object"})
+    made["metadata"]["finalizers"] = ["x.io/f"]
+    ask("POST", definitions, made)
+    path, policy = f"{definitions}/{made['metadata']['name']}", {"propagationPolicy": "Foreground"}
+    assert "foregroundDeletion" not in ask("DELETE", path, policy)[1]["metadata"]["finalizers"]
+    assert "foregroundDeletion" in ask("DELETE", path, policy)[1]["metadata"]["finalizers"]

@@ -57,3 +57,16 @@ def test_the_label_with_the_name_belongs_to_the_creator(ask: Asker) -> None:
     generated = ask("POST", "/api/v1/namespaces", {"metadata": {"generateName": "n-"}})[1]["metadata"]
     assert generated["labels"] == {"kubernetes.io/metadata.name": generated["name"]}
     assert "f:labels" not in generated["managedFields"][0]["fieldsV1"]["f:metadata"]
+
+
+def test_a_second_delete_leaves_the_finalizers(ask: Asker) -> None:
+    """The propagation policy of the first delete of a namespace counts, not that of later ones."""
+    path = "/api/v1/namespaces/going"
+    ask("POST", "/api/v1/namespaces", {"metadata": {"name": "going", "finalizers": ["example.com/a"]}})
+    assert ask("DELETE", path, {"propagationPolicy": "Orphan"})[1]["metadata"]["finalizers"] == [
+        "example.com/a",
+        "orphan",
+    ]
+    for dry_run in ([], ["All"]):
+        _, shown = ask("DELETE", path, {"propagationPolicy": "Foreground", "dryRun": dry_run})
+        assert shown["metadata"]["finalizers"] == ["example.com/a", "orphan"]
