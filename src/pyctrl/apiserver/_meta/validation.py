@@ -17,6 +17,7 @@ __all__ = [
     "validate_finalizer",
     "validate_labels",
     "validate_metadata",
+    "validate_metadata_change",
     "validate_metadata_update",
     "validate_selector",
 ]
@@ -74,6 +75,11 @@ def validate_metadata_update(
         if check in (MetadataCheck.CHANGE, MetadataCheck.WHOLE):
             causes += _standard_finalizers(new)
     return causes
+
+
+def validate_metadata_change(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> list[FieldError]:
+    """Return the errors of the check CHANGE, for a kind that has other checks before it."""
+    return [*_change(new, old), *_maps_and_owners(new), *_standard_finalizers(new)]
 
 
 def _change(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> list[FieldError]:

@@ -10,7 +10,7 @@ from pyctrl._go.durations import age, between
 from pyctrl._lazy_imports import lazy_function
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
-from pyctrl.apiserver._meta.validation import MetadataCheck, validate_selector
+from pyctrl.apiserver._meta.validation import MetadataCheck, validate_metadata_change, validate_selector
 from pyctrl.apiserver._registry._pods.defaults import default_template
 from pyctrl.apiserver._registry._pods.preparation import drop_disabled_fields
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
@@ -112,6 +112,7 @@ def _validate_job(new: Object, old: Object | None) -> Iterator[FieldError]:
     yield from _job_spec(new["spec"])
     yield from _pod_hostnames(new)
     if old is not None:
+        yield from validate_metadata_change(new["metadata"], old["metadata"])
         yield from _job_spec(new["spec"])  # as upstream, a second time
         yield from _validate_completions(new["spec"], old["spec"])
         yield from immutable_selector(new, old)
@@ -354,7 +355,7 @@ RESOURCES: Final = (
         group="batch",
         kind="Job",
         strategy=Strategy(
-            on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
+            on_update=(MetadataCheck.WHOLE,),
             has_generation=True,
             garbage_collection=GarbageCollectionPolicy.ORPHAN_DEPENDENTS,
             delete_warning=_PODS_STAY,
