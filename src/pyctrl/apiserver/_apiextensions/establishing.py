@@ -20,6 +20,7 @@ from pyctrl.apiserver._apiextensions.definitions import (
 from pyctrl.apiserver._apiextensions.naming import GroupNames
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.graceful_deletion import before_delete
+from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
 from pyctrl.apiserver._request.options import DeleteOptions
 from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome
 from pyctrl.apiserver._resources.served_resources import DEFINITIONS
@@ -112,9 +113,20 @@ class EstablishingController:
             self._put(in_progress)
 
     def _put(self, definition: dict[str, Any]) -> None:
-        resource = self._backend.registry.require(*DEFINITIONS)
+        resource, name = self._backend.registry.require(*DEFINITIONS), definition["metadata"]["name"]
+        stored = self._definitions.find("", name)
+        if stored is not None:
+            update_managed_fields(
+                definition,
+                stored.decode(),
+                manager="kube-apiserver",
+                operation="Update",
+                api_version=resource.api_version,
+                subresource="status",
+                type=resource,
+            )
         self._backend.put(definition, resource)
-        self._due.remove(definition["metadata"]["name"])  # the controller's own write needs no reconcile
+        self._due.remove(name)  # the controller's own write needs no reconcile
 
     def _delete_objects(self, stored: StoredObject, definition: Mapping[str, Any]) -> None:
         """Delete all objects of a terminating definition; those with finalizers block its deletion."""

@@ -183,3 +183,13 @@ def test_representations_that_custom_resources_do_not_have(ask: Asker, accept: s
     ask("POST", THINGS, THING)
     found, refused = ask("GET", f"{THINGS}/a", headers={"Accept": accept})
     assert (found, refused["message"].startswith(why), "details" in refused) == (code, True, False)
+
+
+def test_the_server_manages_the_status_of_a_definition(ask: Asker) -> None:
+    """`kubectl get crd --show-managed-fields` names the server as the manager of names and conditions."""
+    made = definition("v1")
+    ask("POST", DEFINITIONS, made)
+    entries = ask("GET", f"{DEFINITIONS}/{made['metadata']['name']}")[1]["metadata"]["managedFields"]
+    (own,) = (each for each in entries if each["manager"] == "kube-apiserver")
+    assert (own["operation"], own["subresource"], list(own["fieldsV1"])) == ("Update", "status", ["f:status"])
+    assert {"f:acceptedNames", "f:conditions"} <= own["fieldsV1"]["f:status"].keys()
