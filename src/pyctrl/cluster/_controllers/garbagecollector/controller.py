@@ -107,21 +107,40 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
         mapping = await live.discovery.mapping(gvk)
         return await live.find(Metadata.of(gvk), Key(namespace if mapping.namespaced else "", name))
 
+    async def _latest(self, node: GraphNode) -> Metadata[Any] | None:
+        """Return an object from the server, because the graph may lag; None if it is gone."""
+        latest = await self._find(node.gvk, node.key.namespace, node.key.name)
+        return latest if latest is not None and latest.metadata.uid == node.uid else None
+
     async def _delete_owner_references(self, node: GraphNode, owners: set[str]) -> None:
-        """Remove owner references in one patch, which fails if the object was replaced."""
-        await self._replace_owner_references(node, [ref.to_wire() for ref in node.owners if ref.uid not in owners])
+        """Remove the owner references to some owners, and no others that the graph may not have yet."""
+        if (latest := await self._latest(node)) is not None:
+            kept = [ref.to_wire() for ref in latest.metadata.owner_references if ref.uid not in owners]
+            await self._replace_owner_references(node, latest, kept)
 
     async def _unblock_owners(self, node: GraphNode) -> None:
         """Let owners that are deleted in the foreground not wait for an object."""
-        references = [ref.to_wire() for ref in node.owners]
-        await self._replace_owner_references(
-            node, [{**ref, "blockOwnerDeletion": False} if ref.get("blockOwnerDeletion") else ref for ref in references]
-        )
+        if (latest := await self._latest(node)) is not None:
+            references = [ref.to_wire() for ref in latest.metadata.owner_references]
+            free = [
+                {**ref, "blockOwnerDeletion": False} if ref.get("blockOwnerDeletion") else ref for ref in references
+            ]
+            await self._replace_owner_references(node, latest, free)
 
-    async def _replace_owner_references(self, node: GraphNode, references: list[dict[str, Any]]) -> None:
-        path = "/metadata/ownerReferences"
-        change = {"op": "replace", "path": path, "value": references} if references else {"op": "remove", "path": path}
-        await self._patch(node, [{"op": "test", "path": "/metadata/uid", "value": node.uid}, change])
+    async def _replace_owner_references(
+        self, node: GraphNode, latest: Metadata[Any], references: list[dict[str, Any]]
+    ) -> None:
+        """Replace the references that an object had when it was read, in one patch that fails if it has changed."""
+        if references != [ref.to_wire() for ref in latest.metadata.owner_references]:
+            tests = [
+                {"op": "test", "path": f"/metadata/{name}", "value": value}
+                for name, value in (("uid", node.uid), ("resourceVersion", latest.metadata.resource_version))
+            ]
+            path = "/metadata/ownerReferences"
+            change = (
+                {"op": "replace", "path": path, "value": references} if references else {"op": "remove", "path": path}
+            )
+            await self._patch(node, [*tests, change])
 
     async def _remove_finalizer(self, node: GraphNode, finalizer: str) -> None:
         position = node.finalizers.index(finalizer)
@@ -132,10 +151,13 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
         await self.client.live.patch(Metadata.of(node.gvk), node.key, JsonPatch(operations))
 
     async def _delete(self, node: GraphNode, propagation: Propagation) -> None:
-        if ORPHAN in node.finalizers:
+        """Delete an object, unless its owners have changed: then its event triggers another reconcile."""
+        latest = await self._latest(node)
+        if latest is None or {ref.uid for ref in latest.metadata.owner_references} != {ref.uid for ref in node.owners}:
+            return
+        if ORPHAN in latest.metadata.finalizers:
             propagation = "Orphan"
-        elif FOREGROUND in node.finalizers:
+        elif FOREGROUND in latest.metadata.finalizers:
             propagation = "Foreground"
-        await self.client.live.delete(
-            Metadata.of(node.gvk), node.key, propagation=propagation, preconditions=Preconditions(uid=node.uid)
-        )
+        unchanged = Preconditions(uid=node.uid, resource_version=latest.metadata.resource_version)
+        await self.client.live.delete(Metadata.of(node.gvk), node.key, propagation=propagation, preconditions=unchanged)

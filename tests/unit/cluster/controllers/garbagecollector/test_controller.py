@@ -217,6 +217,39 @@ async def test_an_owner_that_the_graph_lacks_is_looked_up(quiet: Client) -> None
     assert await quiet.find(ConfigMap, child.key) is not None
 
 
+async def test_a_dependent_that_has_got_another_owner_stays(quiet: Client) -> None:
+    """An owner reference that the graph does not have yet keeps an object whose other owner is gone."""
+    gone, owner = await quiet.create(configmap("a")), await quiet.create(configmap("b"))
+    stale = await quiet.create(configmap("child", gone))
+    references = [owner_reference(gone).to_wire(), owner_reference(owner).to_wire()]
+    present = await quiet.patch(stale, MergePatch({"metadata": {"ownerReferences": references}}))
+    await quiet.delete(gone)
+    collecting = Collecting(quiet)
+
+    await collecting.process(stale)
+    assert await quiet.get(ConfigMap, present.key) == present
+
+    await collecting.process(present)
+    left = await quiet.get(ConfigMap, present.key)
+    assert [ref.uid for ref in left.metadata.owner_references] == [owner.metadata.uid]
+
+
+async def test_references_that_the_graph_lacks_are_kept(quiet: Client) -> None:
+    """The reference to an owner that is gone is removed, and one that the graph does not have yet stays."""
+    gone, one, other = [await quiet.create(configmap(name)) for name in ("a", "b", "c")]
+    child = configmap("child")
+    child.metadata.owner_references = [owner_reference(gone), owner_reference(one)]
+    stale = await quiet.create(child)
+    references = [*stale.metadata.owner_references, owner_reference(other)]
+    await quiet.patch(stale, MergePatch({"metadata": {"ownerReferences": [each.to_wire() for each in references]}}))
+    await quiet.delete(gone)
+
+    await Collecting(quiet).process(stale)
+
+    left = await quiet.get(ConfigMap, stale.key)
+    assert [ref.uid for ref in left.metadata.owner_references] == [one.metadata.uid, other.metadata.uid]
+
+
 async def test_what_took_the_name_of_a_dependent_is_left_alone(quiet: Client) -> None:
     """A stale node neither deletes the new object of its name nor changes the owners of that object."""
     owner = await quiet.create(configmap("a"))
