@@ -50,8 +50,10 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
                 await self._attempt_to_delete(node)
         except UnknownKind:
             return Result(requeue_after=UNKNOWN_KIND_RETRY)
-        except (NotFound, Conflict, Invalid):
-            return None  # changed or deleted meanwhile: its next event triggers a reconcile
+        except NotFound:
+            return None  # deleted meanwhile
+        except (Conflict, Invalid):
+            return Result(requeue_after=timedelta(0))  # it, or one of its dependents, has changed meanwhile
         return None
 
     async def _process_deleting_dependents(self, node: GraphNode) -> None:
@@ -132,15 +134,13 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
     ) -> None:
         """Replace the references that an object had when it was read, in one patch that fails if it has changed."""
         if references != [ref.to_wire() for ref in latest.metadata.owner_references]:
-            tests = [
-                {"op": "test", "path": f"/metadata/{name}", "value": value}
-                for name, value in (("uid", node.uid), ("resourceVersion", latest.metadata.resource_version))
-            ]
+            version = latest.metadata.resource_version
+            test = {"op": "test", "path": "/metadata/resourceVersion", "value": version}
             path = "/metadata/ownerReferences"
             change = (
                 {"op": "replace", "path": path, "value": references} if references else {"op": "remove", "path": path}
             )
-            await self._patch(node, [*tests, change])
+            await self._patch(node, [test, change])
 
     async def _remove_finalizer(self, node: GraphNode, finalizer: str) -> None:
         position = node.finalizers.index(finalizer)

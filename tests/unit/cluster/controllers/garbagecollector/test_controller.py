@@ -256,7 +256,9 @@ async def test_what_took_the_name_of_a_dependent_is_left_alone(quiet: Client) ->
     other = await quiet.create(configmap("b"))
     stale = await quiet.create(configmap("child", other))
     await quiet.delete(stale)
-    present = await quiet.create(configmap("child", owner))
+    with_two = configmap("child")
+    with_two.metadata.owner_references = [owner_reference(owner), owner_reference(other)]
+    present = await quiet.create(with_two)
     stale_with_two = stale.deep_copy()
     stale_with_two.metadata.owner_references = [owner_reference(owner), owner_reference(other)]
     collecting = Collecting(quiet)
