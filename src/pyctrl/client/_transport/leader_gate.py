@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextvars import Context, ContextVar
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from pyctrl.client._transport.transport import HttpRequest
@@ -95,11 +94,13 @@ def _drop_error(answer: asyncio.Task[Any]) -> None:
         answer.exception()
 
 
-@dataclass(slots=True)
 class _Caller:
     """Gate that refuses a write whose caller was cancelled before it was sent: while it waited for a connection."""
 
-    is_cancelled: bool = False
+    __slots__ = ("is_cancelled",)
+
+    def __init__(self) -> None:
+        self.is_cancelled = False
 
     def check(self, request: HttpRequest) -> None:
         if self.is_cancelled:
