@@ -7,7 +7,7 @@ from pyctrl.apiserver._resources.unserved_kinds import UNSERVED_KINDS
 
 
 def test_none_of_these_kinds_is_served() -> None:
-    """A client that sends an object of a listed version is told which version is served instead."""
+    """No listed version of a kind is served, and the server knows each of them."""
     registry = ResourceRegistry()
     assert "Ingress" in UNSERVED_KINDS["networking.k8s.io/v1beta1"]
     for api_version, kinds in UNSERVED_KINDS.items():

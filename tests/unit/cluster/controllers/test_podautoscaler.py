@@ -70,7 +70,7 @@ async def test_a_missing_target_is_reported_until_it_exists() -> None:
 
 
 async def test_a_target_without_replicas_is_left_alone() -> None:
-    """A Deployment that somebody scaled to zero is not scaled up."""
+    """A Deployment with zero replicas is not scaled up to the minimum."""
     async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
         await deployment(client, 0)
         await autoscaler(client, minReplicas=2)

@@ -51,7 +51,7 @@ def test_ranges_have_each_hash_once() -> None:
 
 
 def test_a_member_joins_until_all_others_have_acknowledged_it() -> None:
-    """A replica that others do not know yet has no slots, and it is told whom it waits for; its slots are nobody's."""
+    """A replica that others do not know yet has no slots, and shows whom it waits for; no replica has its slots."""
     working = MemberLoad(slots=512, requests=3, moves=7)
     ring = read(lease("a", "b", load=working), lease("b", "a", load=working), lease("c", "a", "b"))
     joining = member(ring, "c")
@@ -73,7 +73,7 @@ def test_a_member_that_leaves_keeps_what_runs() -> None:
 
 
 def test_a_member_expires_with_its_lease() -> None:
-    """A replica that has not renewed its Lease in time works on nothing, and nobody has its slots yet."""
+    """A replica that has not renewed its Lease in time works on nothing, and no replica has its slots yet."""
     leases = (lease("a", "b", renewed=NOW + timedelta(seconds=10)), lease("b", "a"))
     assert member(read(*leases, after=14.9), "b").phase == "working"
     ring = read(*leases, after=15)
