@@ -73,7 +73,7 @@ def server_side_apply(
         name=field_manager, operation="Apply", api_version=type.api_version, subresource=subresource or ""
     )
     reset = type.reset_fields(subresource)
-    managed = _managed_before(live, type, reset)
+    managed = _managed_before(live, type, reset, manager.subresource)
     last = managed.find(manager)
     applied = ordered(recursive_difference(to_field_set(node, patch), reset))
     managed.put(manager, applied, last.time if last else None)  # with metadata itself: pruning must keep it
@@ -90,7 +90,9 @@ def server_side_apply(
     return new
 
 
-def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: FieldSet) -> Managed:
+def _managed_before(
+    live: Mapping[str, JSON] | None, type: ResourceType, reset: FieldSet, subresource: str
+) -> Managed:
     """Return the entries of the live object; the fields of an untracked one belong to BEFORE_FIRST_APPLY."""
     if live is None:
         return Managed({})
@@ -101,7 +103,7 @@ def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: 
         changed = Comparison(type.schema, type.blank(), without_managed_fields(live)).changed
         everything = ordered(strip_meta(recursive_difference(changed, reset)))
         manager = ManagerIdentifier(
-            name=BEFORE_FIRST_APPLY, operation="Update", api_version=type.api_version, subresource=""
+            name=BEFORE_FIRST_APPLY, operation="Update", api_version=type.api_version, subresource=subresource
         )
         managed.put(manager, everything, timestamp())
     return managed

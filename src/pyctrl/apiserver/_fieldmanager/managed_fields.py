@@ -51,8 +51,13 @@ class ManagerIdentifier(NamedTuple):
     api_version: str
     subresource: str
 
+    @property
+    def identity(self) -> ManagerIdentifier:
+        """What makes two managers the same: for Apply the version does not matter."""
+        return self._replace(api_version="") if self.operation == "Apply" else self
+
     def is_same(self, other: ManagerIdentifier) -> bool:
-        """Return whether this is the same manager; for Apply the version does not matter."""
+        """Return whether this is the same manager."""
         if self.operation == "Apply":
             return self._replace(api_version=other.api_version) == other
         return self == other
@@ -77,7 +82,10 @@ class Managed:
     """The managed fields of one object, while a write changes them."""
 
     def __init__(self, metadata: Mapping[str, JSON]) -> None:
-        self.entries = [_read(each) for each in metadata.get("managedFields") or () if each.get("fieldsV1") is not None]
+        entries = [_read(each) for each in metadata.get("managedFields") or () if each.get("fieldsV1") is not None]
+        if len(entries) > 1:  # the last entry of each manager
+            entries = list({each.manager.identity: each for each in entries}.values())
+        self.entries = entries
 
     def find(self, manager: ManagerIdentifier) -> ManagedEntry | None:
         """Return the entry of a manager, or None."""

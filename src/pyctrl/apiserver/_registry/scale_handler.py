@@ -11,7 +11,7 @@ from typing import Any
 from pyctrl._fields_v1 import field_element
 from pyctrl.apiserver._endpoints.typed_bodies import SCALE
 from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, difference, has_member, with_prefix
-from pyctrl.apiserver._fieldmanager.managed_fields import Managed, ManagedEntry, ManagerIdentifier
+from pyctrl.apiserver._fieldmanager.managed_fields import Managed, ManagedEntry
 
 __all__ = ["API_VERSION", "to_scale_managed_fields", "write_parent_managed_fields"]
 
@@ -39,23 +39,23 @@ def to_scale_managed_fields(metadata: Mapping[str, Any], path: Sequence[str]) ->
 def write_parent_managed_fields(
     metadata: dict[str, Any], scale: Mapping[str, Any], path: Sequence[str], api_version: str
 ) -> None:
-    """Write the owners of a Scale's replicas into the metadata of its object, in place."""
-    managed, owners = Managed(metadata), {_name(entry.manager) for entry in Managed(scale).entries if entry.fields}
+    """Write the owners of a Scale's replicas into the metadata of its object, in place.
+
+    As upstream, an updater of the object is another manager than the same updater of its Scale, because their versions
+    differ. Unless somebody applied the replicas, a write that changes nothing moves them into a second entry of that
+    updater, and the next write, which reads one entry for each manager, forgets their owner.
+    """
+    managed = Managed(metadata)
+    owners = {entry.manager.identity: entry.manager for entry in Managed(scale).entries if entry.fields}
     replicas = _nested(path)
     for entry in managed.entries:
-        if _owns(entry.fields, path):
-            if _name(entry.manager) in owners:
-                owners.remove(_name(entry.manager))
-            else:
-                entry.fields = difference(entry.fields, replicas)
-    for name, operation, subresource in sorted(owners):
-        manager = ManagerIdentifier(name=name, operation=operation, api_version=api_version, subresource=subresource)
-        managed.put(manager, replicas, None)
+        if _owns(entry.fields, path) and owners.pop(entry.manager.identity, None) is None:
+            entry.fields = difference(entry.fields, replicas)
+    managed.entries += [
+        ManagedEntry(manager=owner._replace(api_version=api_version), fields=replicas, time=None)
+        for _, owner in sorted(owners.items())
+    ]
     managed.write(metadata)
-
-
-def _name(manager: ManagerIdentifier) -> tuple[str, str, str]:
-    return manager.name, manager.operation, manager.subresource
 
 
 def _nested(path: Sequence[str]) -> FieldSet:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.apiserver._kit import Asker
+from tests.unit.apiserver._kit import MERGE, Asker
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 
 
+APPLY = {"Content-Type": "application/apply-patch+yaml"}
 TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
 
 
@@ -26,3 +27,29 @@ def test_a_scale_is_a_row(ask: Asker) -> None:
 
     assert [column["name"] for column in found["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
     assert found["rows"][0]["cells"][:3] == ["a", 1, 0]
+
+
+def test_an_unchanged_scale_takes_the_replicas_from_who_created_the_object(ask: Asker) -> None:
+    """A PUT of a Scale as it was read leaves the replicas without an owner after two writes, as upstream."""
+    ask("POST", DEPLOYMENTS, deployment())
+    versions, owners = [], []
+    for _ in range(3):
+        _, scale = ask("GET", f"{DEPLOYMENTS}/a/scale")
+        ask("PUT", f"{DEPLOYMENTS}/a/scale", scale)
+        metadata = ask("GET", f"{DEPLOYMENTS}/a")[1]["metadata"]
+        versions.append(metadata["resourceVersion"])
+        owners.append(["f:replicas" in each["fieldsV1"]["f:spec"] for each in metadata["managedFields"]])
+    assert owners == [[True, False], [False], [False]]
+    assert versions[0] != versions[1] == versions[2]
+
+
+def test_an_apply_to_an_untracked_scale_conflicts_at_the_subresource(ask: Asker) -> None:
+    """The conflict with the owner of fields from before the first apply names the subresource."""
+    ask("POST", DEPLOYMENTS, deployment())
+    ask("PATCH", f"{DEPLOYMENTS}/a", {"metadata": {"managedFields": [{}]}}, headers=MERGE)
+    applied = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "a"}, "spec": {"replicas": 2}}
+
+    code, found = ask("PATCH", f"{DEPLOYMENTS}/a/scale", applied, headers=APPLY, fieldManager="m")
+
+    owner = 'conflict with "before-first-apply" with subresource "scale" using autoscaling/v1'
+    assert (code, [each["message"] for each in found["details"]["causes"]]) == (409, [owner])
