@@ -41,7 +41,8 @@ PARALLEL = 4  # scenarios; most of their time is that of watches
 DISCOVERY = Path(__file__).parents[1] / "src/pyctrl/_schemas/discovery.json"
 #: What differs from run to run inside of messages and tables, and what replaces it.
 VOLATILE = (
-    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "<time>"),
+    (re.compile(r"(\d{4}|<rv:\d+>)-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "<time>"),  # a version may be the number of a year
+    (re.compile(r"\b[0-9a-f]{8}(-([0-9a-f]{4}|<rv:\d+>)){3}-[0-9a-f]{12}\b"), "<uuid>"),  # as a name, or in a message
     (re.compile(r"(?<=current: )(\d+|<rv:\d+>)"), "<version>"),
     (re.compile(r"\bmade-[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "made-<suffix>"),
     (re.compile(r"^\d+s$"), "<age>"),

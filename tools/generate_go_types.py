@@ -6,7 +6,8 @@ MODULES is the directory `k8s.io` of a Go module cache with `api`, `apimachinery
 `kube-aggregator` and `kubernetes` in the version that the documents in `pyctrl/_schemas` are from. The file has, by
 the end of a component's name: `pointers`, scalar fields whose zero is kept; `written`, fields that are written even if
 they are zero; `named`, the types of fields in decoding errors. `internal` has the internal types that messages print:
-for each field the Go name, the name on the wire and the type.
+for each field the Go name, the name on the wire and the type. A file of its own has the fields of the structs by name, in
+their order on the wire.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pyctrl import _schemas
 
 TARGET = Path(_schemas.__file__).parent / "go_types.json"
+ORDERS = TARGET.with_name("go_fields.json")
 GROUPS = _schemas.GROUP_VERSIONS
 STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD = re.compile(r'^\t(?:(\w+)\s+)?([\w.*\[\]]+)(?:\s+`.*?json:"([^"]*)".*?`)?\s*(?://.*)?$', re.MULTILINE)
@@ -52,6 +54,8 @@ def main() -> None:
         _add_package(found, package, _sources(folder), shared)
     found["internal"] = _internal(modules)
     TARGET.write_text(f"{json.dumps(found, indent=0, ensure_ascii=False)}\n", "utf-8")
+    orders = _orders(_sources(each) for each in folders.values())
+    ORDERS.write_text(f"{json.dumps(orders, indent=0)}\n", "utf-8")
     print(f"{len(found['pointers'])} pointers, {len(found['written'])} written, {len(found['named'])} named")
 
 
@@ -100,6 +104,29 @@ def _add_package(found: dict[str, Any], package: str, source: str, shared: set[s
                 found["written"].append(place)
             if shown := _shown(bare, aliases, shared, version) or _shown_map(bare, aliases, structs.keys(), version):
                 found["named"][place] = shown
+
+
+def _orders(sources: Iterable[str]) -> dict[str, list[list[str]]]:
+    """Return the fields of structs that are not sorted; structs of several packages can share a name."""
+    orders: dict[str, list[list[str]]] = {}
+    for source in sources:
+        structs = {struct: list(_fields(body)) for struct, body in STRUCT.findall(source)}
+        for struct in structs:
+            fields = list(_keys(structs, struct))
+            if fields != sorted(fields) and fields not in orders.setdefault(struct, []):
+                orders[struct].append(fields)
+    return {struct: found for struct, found in sorted(orders.items()) if found}
+
+
+def _keys(structs: Mapping[str, list[Field]], struct: str) -> Iterator[str]:
+    for each in structs.get(struct, ()):
+        key = each.tag.partition(",")[0]
+        if each.type == "metav1.TypeMeta":
+            yield from ("kind", "apiVersion")
+        elif not key and not each.name:
+            yield from _keys(structs, each.type)
+        elif key not in ("", "-"):
+            yield key
 
 
 def _with_embedded(structs: dict[str, list[Field]], struct: str) -> Iterator[Field]:

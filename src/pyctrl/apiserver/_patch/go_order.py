@@ -6,24 +6,22 @@ members of what it touches.
 
 from __future__ import annotations
 
+from pyctrl.apiserver._schema.go_types import field_order
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 __all__ = ["in_go_order"]
 
-_METADATA = (
-    *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp"),
-    *("deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers"),
-    "managedFields",
-)
-_RANKS = {name: rank for rank, name in enumerate(_METADATA)}
+_RAW = ("FieldsV1", "RawExtension")  # their text is kept
 
 
 def in_go_order(new: JSON, old: JSON, node: SchemaNode | None) -> JSON:
     """Return the patched object with sorted members where it differs from the old one."""
-    if not isinstance(new, dict):
-        return new
     if new == old:
         return _unchanged(new, node)
+    if isinstance(new, list) and isinstance(old, list):
+        return [_unchanged(each, node and node.items) if each in old else each for each in new]
+    if not isinstance(new, dict):
+        return new
     before = old if isinstance(old, dict) else {}
     return {name: in_go_order(new[name], before.get(name), node and node.child(name)) for name in sorted(new)}
 
@@ -31,11 +29,10 @@ def in_go_order(new: JSON, old: JSON, node: SchemaNode | None) -> JSON:
 def _unchanged(value: JSON, node: SchemaNode | None) -> JSON:
     if isinstance(value, list):
         return [_unchanged(each, node and node.items) for each in value]
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or (node is not None and node.go is not None and node.go.struct in _RAW):
         return value
-    names = list(value)
-    if node is not None and "ownerReferences" in node.properties:
-        names.sort(key=lambda name: _RANKS.get(name, len(_RANKS)))
-    elif node is not None and not node.properties:
-        names.sort()
+    names = sorted(value)
+    if node is not None and node.properties and node.go is not None:
+        order = field_order(node.go.struct, node.properties.keys())
+        names.sort(key=lambda name: order.index(name) if name in order else len(order))
     return {name: _unchanged(value[name], node and node.child(name)) for name in names}

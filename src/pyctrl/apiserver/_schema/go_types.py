@@ -8,13 +8,14 @@ Kubernetes' sources.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Any
 
 from pyctrl import _schemas
 
-__all__ = ["go_path", "internal_structs", "is_always_written", "is_pointer", "type_name"]
+__all__ = ["field_order", "go_path", "internal_structs", "is_always_written", "is_pointer", "type_name"]
 
 # Structs that embed another one, which decoding errors name: the fields of the embedded struct, or, after a `-`, all
 # fields but those.
@@ -72,6 +73,11 @@ def internal_structs() -> Mapping[str, Any]:
     return found
 
 
+def field_order(struct: str, fields: AbstractSet[str]) -> Sequence[str]:
+    """Return the fields of the struct that has these ones in the order in which Go writes them."""
+    return next((each for each in _field_orders().get(struct, ()) if fields <= {*each}), sorted(fields))
+
+
 def _place(component: str, field: str) -> str:
     return f"{'.'.join(component.split('.')[-3:])}.{field}"
 
@@ -79,6 +85,11 @@ def _place(component: str, field: str) -> str:
 @cache
 def _facts() -> Mapping[str, Any]:
     return _schemas.load("go_types")
+
+
+@cache
+def _field_orders() -> Mapping[str, Sequence[Sequence[str]]]:
+    return _schemas.load("go_fields")
 
 
 @cache

@@ -28,3 +28,14 @@ def test_changed_metadata_is_sorted(ask: Asker) -> None:
         for each in ("creationTimestamp", "labels", "x", "y", "managedFields", "namespace", "uid")
     ]
     assert shown == sorted(shown)
+
+
+def test_what_a_patch_does_not_touch_has_the_order_of_go(ask: Asker) -> None:
+    """The error of a patch that does not fit shows structs in lists as Go writes them, whatever the client sent."""
+    roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles"
+    rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+    ask("POST", roles, {"metadata": {"name": "a"}, "rules": [rule]})
+    code, refused = ask("PATCH", f"{roles}/a", {"metadata": {"labels": {"x": 5}}}, headers=MERGE)
+    assert code == 422
+    shown = r'\"rules\":[{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}]'
+    assert shown in refused["details"]["causes"][0]["message"]
