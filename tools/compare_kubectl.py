@@ -31,7 +31,7 @@ from pyctrl.testing import control_plane
 from tools._server_pair import embedded_server
 
 SCRIPTS = Path(__file__).parent / "kubectl"
-SECONDS = 60.0  # of a block
+SECONDS = 180.0  # of a block; kubectl takes half a second for a command, and a block has up to 200
 ADDRESS = "198.51.100.1"  # kube-apiserver publishes no loopback address
 FLAGS = ("--endpoint-reconciler-type=lease", f"--advertise-address={ADDRESS}")
 SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]"
@@ -53,6 +53,8 @@ VOLATILE = (
     (r"\b10\.0\.0\.\d+", "10.0.0.N"),
     (r"\b3[0-2]\d{3}\b", "NODEPORT"),
     (r"(\b\d+d)?(\d+h)?(\d+m)?(\b|(?<=\dm))\d+(\.\d+)?s\b", "AGE"),
+    (r" \(x\d+ over AGE\)", ""),  # controllers send some events again, by time
+    (r"LS0tLS1CRUdJTi[\w+/=]+", "PEM"),
     (r"<invalid>|\b\d+m\d+s", "AGE"),
     (r"/tmp/\S+", "FILE"),
     (r"-{4,}\n", "----\n"),

@@ -16,10 +16,11 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from copy import deepcopy
+from itertools import chain, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -38,6 +39,7 @@ JSON: TypeAlias = Any
 
 CUSTOM = {"apiVersion": "routes.example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"a": 1}}
 PARALLEL = 4  # scenarios; most of their time is that of watches
+LONG, CONTEXT = 160, 60  # characters of a text that is cut, and of what is shown before a difference
 DISCOVERY = Path(__file__).parents[1] / "src/pyctrl/_schemas/discovery.json"
 #: What differs from run to run inside of messages and tables, and what replaces it.
 VOLATILE = (
@@ -73,6 +75,14 @@ def scenarios(kinds: Sequence[str]) -> Iterator[JSON]:
             "cleanup": [],
             "steps": list(steps_of(subject_of(each, name), found)),
         }
+
+
+def grouped(chosen: Iterable[JSON]) -> list[list[JSON]]:
+    """Return scenarios in groups: those of one kind run one after another, because its versions share objects."""
+    groups: dict[str, list[JSON]] = {}
+    for each in chosen:
+        groups.setdefault(each["name"].partition(".")[0], []).append(each)
+    return list(groups.values())
 
 
 def custom_target() -> Target:
@@ -141,6 +151,8 @@ def steady(value: JSON) -> JSON:
     """Return an answer without what differs from run to run inside of its texts."""
     if isinstance(value, dict):
         found = {key: steady(each) for key, each in value.items()}
+        if isinstance(causes := found.get("causes"), list):  # conflicts come in random order
+            found["causes"] = sorted(causes, key=_conflict)
         if entries := found.get("managedFields"):  # their order depends on the second of each write
             found["managedFields"] = sorted(entries, key=lambda each: json.dumps(each, sort_keys=True))
         return found
@@ -150,6 +162,27 @@ def steady(value: JSON) -> JSON:
         for pattern, replacement in VOLATILE:
             value = pattern.sub(replacement, value)
     return value
+
+
+def _conflict(cause: JSON) -> str:
+    """Return the message of a cause that is the conflict of an apply; other causes keep their order."""
+    return str(cause.get("message", "")) if cause.get("reason") == "FieldManagerConflict" else ""
+
+
+def shortened(left: JSON, right: JSON) -> tuple[JSON, JSON]:
+    """Return two answers with long texts cut to the place where they differ."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        both = {key: shortened(left[key], right[key]) for key in left.keys() & right.keys()}
+        first, second = ({key: pair[side] for key, pair in both.items()} for side in range(2))
+        return {**left, **first}, {**right, **second}
+    if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        pairs = [shortened(*each) for each in zip(left, right, strict=True)]
+        return [each for each, _ in pairs], [each for _, each in pairs]
+    if not (isinstance(left, str) and isinstance(right, str)) or left == right or len(left) < LONG:
+        return left, right
+    equal = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
+    start = max(0, equal - CONTEXT)
+    return f"..{left[start:]}", f"..{right[start:]}"
 
 
 def is_shifted(left: JSON, right: JSON) -> bool:
@@ -178,7 +211,7 @@ def compare(scenario: JSON, real: Login, own: Login, pattern: str, width: int) -
         counts["known differences" if known else "others"] += 1
         if not known:
             lines.append(request)
-            lines += [f"    {each}"[:width] for each in list(differences(left, right))[:12]]
+            lines += [f"    {each}"[:width] for each in list(differences(*shortened(left, right)))[:12]]
     return counts, lines
 
 
@@ -218,10 +251,12 @@ def main() -> int:
             prepare(each)
         chosen = [json.loads(file.read_text()) for file in options.scenario] or scenarios(kinds)
         with ThreadPoolExecutor(PARALLEL) as pool:
-            found = pool.map(lambda each: compare(each, real, own, options.only, options.width), chosen)
-            for more, lines in found:
+            found = pool.map(
+                lambda group: [compare(each, real, own, options.only, options.width) for each in group], grouped(chosen)
+            )
+            for more, lines in chain.from_iterable(found):
                 counts += more
-                print(*lines, sep="\n", end="\n" if lines else "")
+                print(*lines, sep="\n", end="\n" if lines else "", flush=True)
     print(*(f"{count} {name}" for name, count in counts.items()), sep=", ")
     return int(bool(counts["others"]))
 

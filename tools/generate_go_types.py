@@ -6,8 +6,8 @@ MODULES is the directory `k8s.io` of a Go module cache with `api`, `apimachinery
 `kube-aggregator` and `kubernetes` in the version that the documents in `pyctrl/_schemas` are from. The file has, by
 the end of a component's name: `pointers`, scalar fields whose zero is kept; `written`, fields that are written even if
 they are zero; `named`, the types of fields in decoding errors. `internal` has the internal types that messages print:
-for each field the Go name, the name on the wire and the type. A file of its own has the fields of the structs by name, in
-their order on the wire.
+for each field the Go name, the name on the wire and the type. `go_fields.json` has the fields of each struct in their
+order on the wire.
 """
 
 from __future__ import annotations

@@ -140,6 +140,6 @@ kubectl get nodes; kubectl get csr; kubectl get sc
 
 kubectl create deployment x --image=a --as=jane; kubectl delete deployment roll --as=system:serviceaccount:cluster:default
 
-kubectl get pods --token=bad; kubectl get pods --as-group=g
+kubectl get pods --token=bad; kubectl get pods --as-group=g 2>&1 | sed 's/for [a-z]* without/without/'
 
 kubectl alpha kuberc view; kubectl plugin list

@@ -102,7 +102,7 @@ kubectl describe flowschema mine
 
 kubectl describe servicecidr more
 
-kubectl describe ipaddress 10.0.0.200
+kubectl describe ipaddress 192.0.2.200
 
 kubectl describe deviceclass gpu
 
@@ -118,7 +118,7 @@ kubectl describe flowschema exempt
 
 kubectl describe apiservice v1.apps
 
-kubectl describe service kubernetes -n default
+kubectl describe service kubernetes -n default | grep -v '^TargetPort\|^Endpoints'  # addresses
 
 kubectl get sts,ds,job,cronjob,ing,netpol,hpa,pdb,pvc,secret,sa,quota,limits,rc,podtemplate,role,rolebinding,lease,endpointslice,endpoints,csistoragecapacity,controllerrevision,resourceclaimtemplate,resourceclaim -o wide
 

@@ -16,7 +16,7 @@ kubectl get pods --show-labels
 
 kubectl get deployment web -o yaml
 
-kubectl get deployment web -o json --show-managed-fields
+kubectl get deployment web -o json --show-managed-fields | sort  # the order of the entries depends on the seconds of their writes
 
 kubectl get service web -o yaml --show-managed-fields
 
@@ -72,13 +72,13 @@ kubectl get deployments.apps/web svc/web
 
 kubectl get deploy/web cm/none
 
-kubectl get configmaps --chunk-size=1 -A --no-headers | awk '{print $1, $2}' | sort | grep -v get
+kubectl get configmaps --chunk-size=1 -A --no-headers | awk '{print $1, $2}' | sort | grep -v 'get\|extension-apiserver'  # of a client CA
 
 kubectl get namespaces
 
 kubectl get namespace get -o yaml
 
-kubectl get componentstatuses
+kubectl get componentstatuses | grep -v controller-manager  # where its port is differs
 
 kubectl get -f files/web.yaml
 
@@ -124,4 +124,4 @@ kubectl get rolebindings -A -o wide
 
 kubectl get service -n default
 
-kubectl get endpointslices,endpoints -n default
+kubectl get endpointslices,endpoints -n default | sed 's/ [0-9].*//'  # addresses

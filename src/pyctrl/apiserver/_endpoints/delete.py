@@ -88,7 +88,7 @@ class DeleteHandler:
         """Delete one object of a collection, also if it changed after it was selected."""
         live: StoredObject | None = stored
         while live is not None:
-            check_preconditions(live, request.resource, options)
+            check_preconditions(live, request.resource, options, in_collection=True)
             await self._admit(request, live, "", options)
             current = self._backend.collection(request.resource).find(stored.namespace, stored.name)
             if current is live:

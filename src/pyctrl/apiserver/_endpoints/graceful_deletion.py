@@ -27,21 +27,25 @@ ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 
 
-def check_preconditions(stored: StoredObject, resource: ResourceType, options: DeleteOptions) -> None:
+def check_preconditions(
+    stored: StoredObject, resource: ResourceType, options: DeleteOptions, *, in_collection: bool = False
+) -> None:
     """Refuse (409) when uid or resourceVersion are not those of the preconditions."""
+    has_own_check = not in_collection and resource.deletion is not None and resource.deletion.has_uid_precondition
     for field, wanted, found, happened in (
         ("UID", options.uid, stored.uid, "deleted and then recreated"),
         ("ResourceVersion", options.resource_version, str(stored.version), "modified"),
     ):
         if wanted is not None and wanted != found:
-            raise _precondition_failed(resource, stored.name, field, (wanted, found), happened)
+            values = (wanted, found)
+            raise _precondition_failed(resource, stored.name, field, values, happened, has_own_check=has_own_check)
 
 
 def _precondition_failed(
-    resource: ResourceType, name: str, field: str, values: tuple[str, str], happened: str
+    resource: ResourceType, name: str, field: str, values: tuple[str, str], happened: str, *, has_own_check: bool
 ) -> StatusError:
     wanted, found = values
-    if resource.deletion is not None and resource.deletion.has_uid_precondition:  # checked by the handler of the kind
+    if has_own_check:  # of the handler of the kind
         why = f"Precondition failed: {field} in precondition: {wanted}, {field} in object meta: {found}"
         return conflict(resource.plural, name, resource.group, why)
     why = (

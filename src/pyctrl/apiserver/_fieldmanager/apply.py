@@ -90,9 +90,7 @@ def server_side_apply(
     return new
 
 
-def _managed_before(
-    live: Mapping[str, JSON] | None, type: ResourceType, reset: FieldSet, subresource: str
-) -> Managed:
+def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: FieldSet, subresource: str) -> Managed:
     """Return the entries of the live object; the fields of an untracked one belong to BEFORE_FIRST_APPLY."""
     if live is None:
         return Managed({})

@@ -56,6 +56,7 @@ def check_patch_type(request: ResourceRequest, media: str) -> None:
         if media not in _OF_CUSTOM:
             raise unsupported_media_type(_OF_CUSTOM)
     elif media not in (*_OF_CUSTOM, STRATEGIC):
+        request.warnings.clear()  # the handler, which warns, is not reached
         raise media_type_without_handler()
 
 

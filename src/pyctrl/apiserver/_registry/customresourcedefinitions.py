@@ -27,6 +27,8 @@ def _begin_deletion(definition: Object, _: int | None) -> DeletionOutcome:
     if "deletionTimestamp" not in metadata:
         mark_terminating(definition)
         metadata["deletionTimestamp"] = timestamp()
+    elif metadata.get("finalizers"):
+        metadata["deletionGracePeriodSeconds"] = 0  # as upstream: the second delete is that of any kind
     return DeletionOutcome.MARKED
 
 

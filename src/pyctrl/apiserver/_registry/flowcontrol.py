@@ -67,7 +67,7 @@ def _flow_schema_cells(obj: Object) -> Cells:
 
 def _flow_schema_order(obj: Object) -> tuple[int, str]:
     """Return the key by which FlowSchemas are matched, and shown."""
-    return spec_of(obj).get("matchingPrecedence", 0), obj["metadata"]["name"]
+    return spec_of(obj).get("matchingPrecedence", 0), obj["metadata"].get("name", "")  # a bookmark has no name
 
 
 def _priority_level_cells(obj: Object) -> Cells:

@@ -104,3 +104,23 @@ def test_the_first_delete_of_a_definition_sets_no_finalizer(ask: Asker) -> None:
     path, policy = f"{definitions}/{made['metadata']['name']}", {"propagationPolicy": "Foreground"}
     assert "foregroundDeletion" not in ask("DELETE", path, policy)[1]["metadata"]["finalizers"]
     assert "foregroundDeletion" in ask("DELETE", path, policy)[1]["metadata"]["finalizers"]
+
+
+def test_the_second_delete_of_a_definition_has_a_grace_period(ask: Asker) -> None:
+    """A definition that finalizers hold gets deletionGracePeriodSeconds by its second delete, as other kinds by one."""
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    made = definition({"type": "object"})
+    made["metadata"]["finalizers"] = ["x.io/f"]
+    ask("POST", definitions, made)
+    path = f"{definitions}/{made['metadata']['name']}"
+    found = [ask("DELETE", path)[1]["metadata"].get("deletionGracePeriodSeconds") for _ in range(2)]
+    assert found == [None, 0]
+
+
+def test_the_delete_of_a_collection_of_definitions_has_the_common_message(ask: Asker) -> None:
+    """A precondition that one definition of a collection does not meet is worded as for other kinds."""
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    ask("POST", definitions, definition({"type": "object"}))
+    code, status = ask("DELETE", definitions, {"preconditions": {"uid": "1"}})
+    assert (code, status["details"]["kind"]) == (409, "CustomResourceDefinition")
+    assert "the UID in the precondition (1) does not match the UID in record" in status["message"]

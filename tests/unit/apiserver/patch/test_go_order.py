@@ -37,5 +37,5 @@ def test_what_a_patch_does_not_touch_has_the_order_of_go(ask: Asker) -> None:
     ask("POST", roles, {"metadata": {"name": "a"}, "rules": [rule]})
     code, refused = ask("PATCH", f"{roles}/a", {"metadata": {"labels": {"x": 5}}}, headers=MERGE)
     assert code == 422
-    shown = r'\"rules\":[{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}]'
+    shown = r"\"rules\":[{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}]"
     assert shown in refused["details"]["causes"][0]["message"]
