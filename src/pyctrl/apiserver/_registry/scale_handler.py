@@ -42,7 +42,7 @@ def write_parent_managed_fields(
     """Write the owners of a Scale's replicas into the metadata of its object, in place.
 
     As upstream, an updater of the object is another manager than the same updater of its Scale, because their versions
-    differ. Unless somebody applied the replicas, a write that changes nothing moves them into a second entry of that
+    differ. Unless the replicas were applied, a write that changes nothing moves them into a second entry of that
     updater, and the next write, which reads one entry for each manager, forgets their owner.
     """
     managed = Managed(metadata)
