@@ -264,6 +264,7 @@ class CustomResourceType:
         warnings: list[str],
         decoded_fields: DecodedFields | None = None,
         user: User | None = None,
+        is_dry_run: bool = False,
     ) -> LongValidation | None:
         """Prepare and validate a new object: drop its status, set its generation."""
         metadata, causes = obj["metadata"], list[errors.FieldError]()
@@ -288,6 +289,7 @@ class CustomResourceType:
         subresource: str | None,
         warnings: list[str],
         decoded_fields: DecodedFields | None = None,
+        is_dry_run: bool = False,
     ) -> LongValidation | None:
         """Prepare and validate an update: keep fields that the endpoint must not change, bump the generation."""
         is_valid = decoded_fields is not None and subresource is None

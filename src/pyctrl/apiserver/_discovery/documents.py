@@ -15,7 +15,7 @@ from pyctrl.apiserver._errors import JSON, YAML, Response, StatusError, method_n
 from pyctrl.apiserver._healthz import CHECKS, NOT_FOUND, health_response
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._pprof import PPROF, pprof_response
-from pyctrl.apiserver._request.negotiation import negotiate_discovery
+from pyctrl.apiserver._request.negotiation import accepts_openapi, check_produced, negotiate_discovery
 from pyctrl.apiserver._request.request import QueryParameters
 from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._zpages import flagz_response, statusz_response
@@ -27,6 +27,7 @@ PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _INDENTED = frozenset(("", "version"))  # documents that kube-apiserver indents
 #: Paths of the root document that never change.
 _NAMED = ("/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/flagz", "/statusz", "/version")
+_NOT_ACCEPTABLE = Response(status=406, headers=(("Vary", "Accept"),))
 _OPENID = ("/.well-known/openid-configuration", "/openid/v1/jwks")
 
 
@@ -83,6 +84,8 @@ class NonResourcePaths:
         response = self._document(path, parts, accept)
         if method != "GET" and response.status == 200 and not self._has_any_method(parts, method):
             raise method_not_allowed()
+        if parts == ["version"]:
+            check_produced(accept, JSON)
         return response
 
     def _has_any_method(self, parts: list[str], method: str) -> bool:
@@ -111,6 +114,8 @@ class NonResourcePaths:
             self._encoded[key] = response
         if not media:
             negotiate_discovery(accept, has_aggregated=parts in _AGGREGATED)  # which refuses: the document exists
+        if parts[:1] == ["openapi"] and parts != ["openapi", "v3"] and not accepts_openapi(accept):
+            return _NOT_ACCEPTABLE
         return self._encoded[key]
 
     def _encode(self, parts: list[str], *, is_other: bool, media: str) -> Response:

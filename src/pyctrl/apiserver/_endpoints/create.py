@@ -70,7 +70,11 @@ class CreateHandler:
         fill_system_fields(obj["metadata"], self._backend.random)
         decoded_fields = None if attributes.is_mutated_dynamically else request.decoded_fields
         validation = request.resource.prepare_create(
-            obj, warnings=request.warnings, decoded_fields=decoded_fields, user=request.user
+            obj,
+            warnings=request.warnings,
+            decoded_fields=decoded_fields,
+            user=request.user,
+            is_dry_run=options.dry_run,
         )
         if validation is not None:
             await request.off_the_loop(validation)

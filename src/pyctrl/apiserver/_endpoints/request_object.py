@@ -6,12 +6,13 @@ from collections.abc import Collection
 from typing import Any
 
 from pyctrl.apiserver._endpoints.backend import check_kind, check_type_meta
-from pyctrl.apiserver._errors import JSON
+from pyctrl.apiserver._errors import JSON, UndecodableBody
 from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
 from pyctrl.apiserver._request.options import WriteOptions
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.served_resources import ServedResources
-from pyctrl.apiserver._serializer.decoding import BODY_LIMIT, decode_strictly, media_type
+from pyctrl.apiserver._schema.typed import DecodeFailed
+from pyctrl.apiserver._serializer.decoding import BODY_LIMIT, decode_strictly, media_type, number_text
 
 __all__ = ["decode_as_resource", "read_request_object", "track_managed_fields"]
 
@@ -33,8 +34,20 @@ def read_request_object(request: ResourceRequest, options: WriteOptions, served:
     if obj.get("kind") != resource.kind or obj.get("apiVersion") != resource.api_version:
         check_type_meta(obj, resource, body)
         check_kind(obj, resource, served)
-    decode_as_resource(obj, request, options, duplicates)
+    try:
+        decode_as_resource(obj, request, options, duplicates)
+    except UndecodableBody as unfit:
+        raise _with_number(unfit, request) from None
     return obj
+
+
+def _with_number(unfit: UndecodableBody, request: ResourceRequest) -> UndecodableBody:
+    """Return the error with the number that does not fit as the client wrote it: 1e3, which decoded is 1000.0."""
+    failed, resource = unfit.__cause__, request.resource
+    if not isinstance(failed, DecodeFailed) or resource.is_custom or media_type(request.headers) != JSON:
+        return unfit
+    text = number_text(request.body, failed.place)
+    return UndecodableBody(resource.kind, resource.version, failed.with_number(text)) if text else unfit
 
 
 def decode_as_resource(

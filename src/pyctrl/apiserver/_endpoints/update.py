@@ -119,6 +119,7 @@ class UpdateHandler:
             subresource=request.target.subresource or None,
             warnings=request.warnings,
             decoded_fields=request.decoded_fields if is_decoded else None,
+            is_dry_run=options.dry_run,
         )
         if validation is not None:
             await request.off_the_loop(validation)

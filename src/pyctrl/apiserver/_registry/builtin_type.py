@@ -201,6 +201,7 @@ class BuiltinResourceType:
         warnings: list[str],
         decoded_fields: DecodedFields | None = None,
         user: User | None = None,
+        is_dry_run: bool = False,
     ) -> None:
         """Set the fields that the server decides, and validate a new object."""
         strategy, metadata = self.strategy, obj["metadata"]
@@ -210,7 +211,7 @@ class BuiltinResourceType:
             self._reset_status(obj)
         if strategy.prepares_creator is not None and user is not None:
             strategy.prepares_creator(obj, user)
-        strategy.prepare(obj, None)
+        strategy.prepare(obj, None, is_dry_run=is_dry_run)
         strategy.drop(obj, None)
         if strategy.on_create is not None:
             is_strict = strategy.on_create is MetadataCheck.WHOLE
@@ -243,6 +244,7 @@ class BuiltinResourceType:
         subresource: str | None,
         warnings: list[str],
         decoded_fields: DecodedFields | None = None,
+        is_dry_run: bool = False,
     ) -> None:
         """Put back the fields that this write may not change, set the generation, and validate."""
         strategy = self.strategy
@@ -254,7 +256,7 @@ class BuiltinResourceType:
         if part is not None:
             part.keep(new, old)
         empty = self.required_lists.take(new)  # they are no change
-        strategy.prepare(new, old)
+        strategy.prepare(new, old, is_dry_run=is_dry_run)
         if self.has_generation and not strategy.increments_generation:
             keep_metadata(new["metadata"], old["metadata"], ("generation",))
         elif self.has_generation:

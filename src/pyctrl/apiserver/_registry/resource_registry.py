@@ -54,8 +54,9 @@ class ResourceRegistry(ServedResources):
             strategy = strategies[group, kind]
             self.add_builtin(BuiltinResourceType(resource, version, described, self.components, strategy))
         self.service_cluster_ip_range: str = service_cluster_ip_range
-        prepares = strategies["", "Service"].prepares
-        self._service_allocator = next(each for each in prepares if isinstance(each, ServiceAllocator))
+        allocator = strategies["", "Service"].allocator
+        assert isinstance(allocator, ServiceAllocator)
+        self._service_allocator = allocator
         self._service_allocator.use_ranges(service_cluster_ip_range, service_node_port_range)
 
     def observe(self, storage: Storage) -> None:

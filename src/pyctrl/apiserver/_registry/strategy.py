@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
@@ -58,6 +58,12 @@ def generation_differs(new: Object, old: Object) -> bool:
     return bool(new["metadata"].get("generation") != old["metadata"].get("generation"))
 
 
+class _Allocate(Protocol):
+    """Sets what the server allocates, such as cluster IPs. May raise StatusError: a requested value is taken."""
+
+    def __call__(self, new: Object, old: Object | None, *, is_dry_run: bool) -> None: ...
+
+
 class SubresourceStrategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The strategy of a subresource that writes a part of the object.
 
@@ -98,6 +104,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     garbage_collection: GarbageCollectionPolicy = GarbageCollectionPolicy.DELETE_DEPENDENTS
     delete_warning: str = ""  # about a delete without a propagation policy
     allocates: tuple[_Prepare, ...] = ()  # after validation
+    allocator: _Allocate | None = None  # before validation, after `prepares`
     observes: Callable[[WatchCacheEvent], None] | None = None  # called for each change of the stored objects
     #: Subresources that write a part of the object. That of the status runs after what holds for every status.
     subresources: Mapping[str, SubresourceStrategy] = {}
@@ -110,10 +117,12 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         for each in self.defaults:
             each(obj)
 
-    def prepare(self, new: Object, old: Object | None) -> None:
+    def prepare(self, new: Object, old: Object | None, *, is_dry_run: bool = False) -> None:
         """Set the fields that the server decides."""
         for each in self.prepares:
             each(new, old)
+        if self.allocator is not None:
+            self.allocator(new, old, is_dry_run=is_dry_run)
 
     def drop(self, new: Object, old: Object | None) -> None:
         """Drop the fields of features that are off."""
@@ -141,7 +150,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return self.validate_status(new, old) if subresource == "status" else self.validate(new, old)
 
     def allocate(self, new: Object, old: Object | None) -> None:
-        """Set what the server allocates, such as cluster IPs.
+        """Set what the server allocates for an object that is valid.
 
         Raises:
             StatusError: The object requests a value that is not available.

@@ -18,7 +18,15 @@ from pyctrl.apiserver._errors import (
     not_acceptable_representation,
 )
 
-__all__ = ["MediaTypeOptions", "Representation", "negotiate_discovery", "negotiate_media_type", "with_table_options"]
+__all__ = [
+    "MediaTypeOptions",
+    "Representation",
+    "accepts_openapi",
+    "check_produced",
+    "negotiate_discovery",
+    "negotiate_media_type",
+    "with_table_options",
+]
 
 
 class Representation(Enum):
@@ -114,6 +122,26 @@ def with_table_options(form: MediaTypeOptions, include: str, *, has_table: bool)
     if not has_table:
         raise not_acceptable_representation()
     return replace(form, include=include)
+
+
+def check_produced(accept: str, media: str) -> None:
+    """Check that a client accepts the one media type of a document that is no object.
+
+    Raises:
+        StatusError: 406; `application/*` does not include it, as upstream.
+    """
+    if not {media, "*/*", ""} & _accepted(accept):
+        raise not_acceptable([media])
+
+
+def accepts_openapi(accept: str) -> bool:
+    """Return whether a client accepts an OpenAPI document, as JSON or protobuf."""
+    found = _accepted(accept)
+    return bool({JSON, "*/*", "application/*", ""} & found) or any("proto-openapi.spec" in each for each in found)
+
+
+def _accepted(accept: str) -> set[str]:
+    return {each.partition(";")[0].strip() for each in accept.split(",")}
 
 
 def _options(parameters: list[str]) -> dict[str, str]:

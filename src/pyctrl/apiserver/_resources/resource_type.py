@@ -136,6 +136,7 @@ class ResourceType(Protocol):
         warnings: list[str],
         decoded_fields: DecodedFields | None = None,
         user: User | None = None,
+        is_dry_run: bool = False,
     ) -> LongValidation | None: ...
     def prepare_update(
         self,
@@ -145,6 +146,7 @@ class ResourceType(Protocol):
         subresource: str | None,
         warnings: list[str],
         decoded_fields: DecodedFields | None = None,
+        is_dry_run: bool = False,
     ) -> LongValidation | None: ...
     def blank(self) -> dict[str, JSON]: ...
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]: ...

@@ -65,6 +65,10 @@ class DecodeFailed(Exception):
         """The number to which that converter truncates a number of more than 32 bits."""
         return None
 
+    def with_number(self, text: str) -> str:
+        """Return the message with a number as the client wrote it; only floats have more than one text."""
+        return str(self)
+
 
 class _InvalidBase64(DecodeFailed):
     @property
@@ -109,6 +113,11 @@ class _UnmarshalTypeError(DecodeFailed):
         if self._wanted != "int32" or type(value) is not int or not -(1 << 63) <= value < 1 << 63:
             return None
         return (value + (1 << 31)) % (1 << 32) - (1 << 31)
+
+    def with_number(self, text: str) -> str:
+        if type(self._value) is float and self._value_kind != "number":
+            self._value_kind = f"number {text}"
+        return str(self)
 
     def add_field(self, key: str, struct: str) -> None:
         """Add the field to the message too, which has no map keys and indexes."""

@@ -25,6 +25,7 @@ __all__ = ["validate", "validate_list_types"]
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
 _FORMATS_OF = {"integer": "int64", "number": "float64"}
 _RANGES = {"int32": 1 << 31, "int64": 1 << 63}
+_MOST_WHOLE = (1 << 53) - 1  # a larger float is no integer
 _EMBEDDED = ("apiVersion", "kind")
 _TEXT = frozenset({None, "string"})
 _NUMBERS = frozenset({None, "integer", "number"})
@@ -60,7 +61,7 @@ def _validate(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]
     if checks is not None:
         _branches(checks, value, path, causes)
         _scalar(node, checks, kind, value, path, causes)
-    elif kind is float and _is_out_of_type(node, value, ""):
+    elif kind in (float, int) and _is_out_of_type(node, value, ""):
         causes.append(_out_of_type(path))
     visited = 1
     if kind is list and (node.items is not None or checks is not None):
@@ -100,7 +101,7 @@ def _null(node: SchemaNode, path: str, causes: list[FieldError]) -> None:
 
 
 def _type(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]) -> None:
-    found = _KINDS[type(value)]
+    found = _kind(value)
     wanted = node.type
     if node.int_or_string:
         if found not in ("integer", "string") and not _is_whole(value):
@@ -130,7 +131,14 @@ def _is_close(wanted: str, found: str, value: JSON) -> bool:
 
 
 def _is_whole(value: JSON) -> bool:
-    return type(value) is float and value.is_integer()
+    return type(value) is float and value.is_integer() and abs(value) <= _MOST_WHOLE
+
+
+def _kind(value: JSON) -> str:
+    """Return the kind of a value: Go decodes an integer of more than 64 bits as a float."""
+    if type(value) is int and not -_RANGES["int64"] <= value < _RANGES["int64"]:
+        return "number"
+    return _KINDS[type(value)]
 
 
 def _wrong_type(path: str, wanted: str, found: str) -> FieldError:
@@ -146,7 +154,7 @@ def _is_out_of_type(node: SchemaNode, value: float, format_: str) -> bool:
     if node.type != "integer":
         return False
     limit = _RANGES.get(format_, _RANGES["int64"])
-    return not float(value).is_integer() or not -limit <= value < limit
+    return (type(value) is float and not value.is_integer()) or not -limit <= value < limit
 
 
 def _scalar(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +30,7 @@ __all__ = [
     "duplicate_members",
     "json_kind",
     "media_type",
+    "number_text",
     "read_documents",
     "unrecognized_body",
 ]
@@ -160,6 +162,20 @@ def decode_json(body: bytes) -> Any:
         return _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise ValueError(syntax_error(body) or "invalid text") from None
+
+
+class _NumberText(str):
+    """The text of a number with a fraction or an exponent."""
+
+    __slots__ = ()
+
+
+def number_text(body: bytes, place: Sequence[str | int]) -> str:
+    """Return the text of a number with a fraction or an exponent at a place in JSON; "" if another value is there."""
+    found = json.loads(body, parse_float=_NumberText)
+    for key in place:
+        found = found[key]
+    return found if isinstance(found, _NumberText) else ""
 
 
 def duplicate_members(body: bytes, decoded: object) -> list[str]:

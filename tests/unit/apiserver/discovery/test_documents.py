@@ -51,3 +51,14 @@ def test_a_document_that_a_client_has_is_not_sent_again() -> None:
     assert (answer(tag).status, answer(tag).body) == (304, b"")
     install(registry, spec_schema({}))
     assert (answer(tag).status, dict(answer().headers)["Etag"] == tag) == (200, False)
+
+
+def test_documents_of_one_media_type_are_refused_to_others() -> None:
+    """A client that does not accept JSON gets 406 for the version, and without a body for an OpenAPI document."""
+    refused = _get("/version", accept="application/vnd.kubernetes.protobuf")
+    assert (refused.status, "Available representations: application/json" in _text(refused)) == (406, True)
+    assert _get("/version", accept="text/html, */*").status == 200
+    for path in ("/openapi/v2", "/openapi/v3/api/v1"):
+        found = _get(path, accept="application/yaml")
+        assert (found.status, found.body) == (406, b"")
+        assert _get(path, accept="application/yaml, application/json").status == 200

@@ -33,6 +33,15 @@ def test_strict_validation_refuses_an_unknown_field() -> None:
     assert refused.value.code == 400
 
 
+def test_a_number_that_does_not_fit_is_shown_as_it_was_written() -> None:
+    """The error about an integer with an exponent shows the text of the client, not another form of the number."""
+    path = "/api/v1/namespaces/default/replicationcontrollers"
+    request = resource_request("ReplicationController", path, {})
+    request.body = b'{"metadata": {"name": "a"}, "spec": {"replicas": 1e3}}'
+    with pytest.raises(StatusError, match="json: cannot unmarshal number 1e3 into Go struct field"):
+        read_request_object(request, WriteOptions(), REGISTRY)
+
+
 def test_the_manager_of_the_request_owns_what_it_sets() -> None:
     """The fields of a new object are owned by the client that is named in the user agent."""
     request = resource_request("ConfigMap", PATH, {"metadata": {"name": "a"}, "data": {"key": "value"}})

@@ -121,6 +121,18 @@ def test_an_int32_out_of_range_is_refused() -> None:
     assert told == ['<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f']
 
 
+def test_an_integer_of_more_than_64_bits_is_a_number() -> None:
+    """Go decodes such an integer as a float, which no integer type accepts; both the type and the range are told."""
+    told = _told({"type": "integer"}, 1 << 63)
+    assert told == [
+        'f: Invalid value: "number": f in body must be of type integer: "number"',
+        '<nil>: Invalid value: "": Checked value must be of type integer (default format) in f',
+    ]
+    assert _told({"x-kubernetes-int-or-string": True}, -(1 << 63) - 1) != []
+    assert _told({"type": "integer"}, float(1 << 54)) != []
+    assert _told({"type": "integer"}, (1 << 63) - 1) == []
+
+
 def test_a_fraction_where_an_integer_belongs_is_told_with_its_format() -> None:
     """The type error of a schema with a number format has the format instead of the type."""
     told = _told({"type": "integer", "format": "int32"}, 1.5)

@@ -24,6 +24,7 @@ __all__ = ["SERVICE_CLUSTER_IP_RANGE", "SERVICE_NODE_PORT_RANGE", "ServiceAlloca
 
 SERVICE_CLUSTER_IP_RANGE: Final = "10.0.0.0/24"  # kube-apiserver's defaults
 SERVICE_NODE_PORT_RANGE: Final = range(30000, 32768)
+_BEFORE_FIRST_DRY_PORT: Final = 32768  # as in kube-apiserver, whatever the range is
 _POLICY: Final = "spec.ipFamilyPolicy"
 DEFAULT_RANGE: Final = "kubernetes"  # the ServiceCIDR of the range that the server was started with
 
@@ -84,8 +85,11 @@ class ServiceAllocator:
         for networks in self._more.values():
             yield from networks
 
-    def __call__(self, new: Object, old: Object | None) -> None:
+    def __call__(self, new: Object, old: Object | None, *, is_dry_run: bool = False) -> None:
         """Allocate the cluster IP and the ports that a service lacks; as in kube-apiserver, before it is validated.
+
+        Args:
+            is_dry_run: Do not look whether an address is free, and set values that are never allocated.
 
         Raises:
             StatusError: 422, the service requests an IP or port that is not available.
@@ -97,8 +101,8 @@ class ServiceAllocator:
         steps: tuple[partial[Iterator[FieldError]], ...] = (
             partial(validate_addresses, spec),
             partial(self._set_families, spec),
-            partial(self._allocate_address, spec, before),
-            partial(self._allocate_ports, spec, before),
+            partial(self._try_address if is_dry_run else self._allocate_address, spec, before),
+            partial(self._try_ports if is_dry_run else self._allocate_ports, spec, before),
         )
         for step in steps:
             if causes := list(step()):
@@ -134,12 +138,26 @@ class ServiceAllocator:
             spec["clusterIP"] = self._next_free_address()
             spec["clusterIPs"] = [spec["clusterIP"]]
         elif requested != "None":
-            if not any(ipaddress.ip_address(requested) in each for each in self._networks()):
+            if not any(_has_host(each, requested) for each in self._networks()):
                 why = f"failed to allocate IP {requested}: the provided network does not match the current range"
                 yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
             elif requested in self._allocated:
                 why = f"failed to allocate IP {requested}: provided IP is already allocated"
                 yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
+
+    def _try_address(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
+        """Set the address of a dry run: that of the network, which no service gets."""
+        if before and has_address(before):
+            return
+        requested = spec.get("clusterIP")
+        if not requested:
+            spec["clusterIP"] = str(self._network.network_address)
+            spec["clusterIPs"] = [spec["clusterIP"]]
+        elif requested != "None" and not _has_host(self._network, requested):
+            limits = (
+                f"the provided IP ({requested}) is not in the valid range. The range of valid IPs is {self._network}"
+            )
+            yield invalid_value("spec.clusterIPs", spec["clusterIPs"], f"failed to allocate IP {requested}: {limits}")
 
     def _next_free_address(self) -> str:
         usable = self._network.num_addresses - 2
@@ -169,6 +187,27 @@ class ServiceAllocator:
         if has_health_port(spec) and not spec.get("healthCheckNodePort"):
             spec["healthCheckNodePort"] = self._next_free_port()
 
+    def _try_ports(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
+        """Set the ports of a dry run: those after the requested ones, or after a number above the default range."""
+        own, tried = node_ports(before), set[int]()
+
+        def next_port() -> int:
+            tried.add(port := max(tried, default=_BEFORE_FIRST_DRY_PORT) + 1)
+            return port
+
+        wants = has_node_ports(spec) and spec.get("allocateLoadBalancerNodePorts") is not False
+        for index, port in enumerate(spec.get("ports") or ()):
+            number = port.get("nodePort")
+            if number and number not in own:
+                if number in tried or number in self._allocated:
+                    yield invalid_value(f"spec.ports[{index}].nodePort", number, "provided port is already allocated")
+                tried.add(number)
+            elif not number and wants:
+                same = (each.get("nodePort") for each in spec["ports"] if each["port"] == port["port"])
+                port["nodePort"] = next((each for each in same if each), None) or next_port()
+        if has_health_port(spec) and not spec.get("healthCheckNodePort"):
+            spec["healthCheckNodePort"] = next_port()
+
     def _check_port(self, number: int, path: str, *, is_free: bool) -> Iterator[FieldError]:
         if number not in self._ports:
             limits = f"{self._ports.start}-{self._ports.stop - 1}"
@@ -183,6 +222,12 @@ class ServiceAllocator:
             self._next_port += 1
             if port not in self._allocated or self._next_port > 2 * len(self._ports):
                 return port
+
+
+def _has_host(network: ipaddress.IPv4Network, address: str) -> bool:
+    """Return whether a service can have an address of a network: not the first and the last one."""
+    parsed = ipaddress.ip_address(address)
+    return parsed in network and parsed not in (network.network_address, network.broadcast_address)
 
 
 def _too_many_for_one_family(spec: Mapping[str, JSON]) -> Iterator[FieldError]:

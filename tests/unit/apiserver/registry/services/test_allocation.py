@@ -32,6 +32,10 @@ def _refused(**spec: Any) -> list[str]:
             'spec.clusterIPs: Invalid value: ["10.9.9.9"]: failed to allocate IP 10.9.9.9',
         ),
         (
+            {"clusterIP": "10.0.0.255"},
+            'spec.clusterIPs: Invalid value: ["10.0.0.255"]: failed to allocate IP 10.0.0.255',
+        ),
+        (
             {"type": "NodePort", "ports": [{"port": 80, "nodePort": 80}]},
             "spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid p",
         ),
@@ -77,3 +81,28 @@ def test_addresses_come_from_each_ready_range() -> None:
     assert sorted(found)[5:] == ["10.9.0.1"]
     assert ask("DELETE", f"{ranges}/more")[0] == 200
     assert ask("POST", services, plain)[0] == 500
+
+
+def _dry(ask: Asker, **spec: Any) -> tuple[int, dict[str, Any]]:
+    return ask("POST", "/api/v1/namespaces/default/services", service(**spec), dryRun="All")
+
+
+def test_a_dry_run_allocates_nothing(ask: Asker) -> None:
+    """A dry run gets the address of the network and ports above the range, and may ask for an address that is taken."""
+    taken = service(clusterIP="10.0.0.7", type="NodePort", ports=[{"port": 80, "nodePort": 30007}])
+    ask("POST", "/api/v1/namespaces/default/services", {**taken, "metadata": {"name": "taken"}})
+    code, made = _dry(ask, type="NodePort", ports=[{"port": 80, "name": "a"}, {"port": 81, "name": "b"}])
+    assert (code, made["spec"]["clusterIPs"]) == (201, ["10.0.0.0"])
+    assert [each["nodePort"] for each in made["spec"]["ports"]] == [32769, 32770]
+    assert _dry(ask, clusterIP="10.0.0.7")[0] == 201
+
+
+def test_a_dry_run_checks_the_range_of_addresses_and_free_ports(ask: Asker) -> None:
+    """A dry run is refused an address outside of the range, and a node port that is taken."""
+    taken = service(type="NodePort", ports=[{"port": 80, "nodePort": 30007}])
+    ask("POST", "/api/v1/namespaces/default/services", {**taken, "metadata": {"name": "taken"}})
+    code, refused = _dry(ask, clusterIP="10.9.9.9")
+    why = "the provided IP (10.9.9.9) is not in the valid range. The range of valid IPs is 10.0.0.0/24"
+    assert (code, why in refused["message"]) == (422, True)
+    code, refused = _dry(ask, type="NodePort", ports=[{"port": 80, "nodePort": 30007}])
+    assert (code, "provided port is already allocated" in refused["message"]) == (422, True)
