@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from pyctrl.apiserver._authn import ISSUER, ServiceAccountTokens
-from pyctrl.apiserver._errors import JSON, Response, method_not_allowed, resource_not_served
-from pyctrl.apiserver._request.negotiation import check_produced
+from pyctrl.apiserver._errors import JSON, Response, method_not_allowed, not_acceptable, resource_not_served
 
 __all__ = ["OpenIDMetadata"]
 
@@ -50,5 +49,7 @@ class OpenIDMetadata:
 def _document(method: str, media: str, headers: Mapping[str, str], document: dict[str, Any]) -> Response:
     if method != "GET":
         raise method_not_allowed()
-    check_produced(headers.get("accept", ""), media)
+    accepted = [each.partition(";")[0].strip() for each in headers.get("accept", "*/*").split(",")]
+    if not {media, "*/*", ""} & set(accepted):  # not `application/*`, as upstream
+        raise not_acceptable([media])
     return Response(status=200, headers=(("Content-Type", media), _CACHED), body=msgspec.json.encode(document))
