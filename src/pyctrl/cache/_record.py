@@ -108,7 +108,7 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
     @property
     def owner_uids(self) -> tuple[str, ...]:
         """The uids of the owners."""
-        return tuple(owner.uid for owner in read_details(self.data).owner_references or ())
+        return tuple([owner.uid for owner in read_details(self.data).owner_references or ()])
 
     def field(self, path: str) -> str | None:
         """Return a field as field selectors compare it (``spec.nodeName``), or None when it is absent."""

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from pyctrl import _clock
 from pyctrl._time_slices import TimeSlice
-from pyctrl.api import GroupVersionKind, Key
+from pyctrl.api import Key
 from pyctrl.cache import Informer, Record
 from pyctrl.controller._fingerprints.converged import ConvergedRequests
 from pyctrl.controller._fingerprints.digests import list_digest, object_digest, record_digest, to_digest
-from pyctrl.controller._fingerprints.saved import SavedController, SavedRead, SavedRequest
+from pyctrl.controller._fingerprints.saved import SavedController, SavedKind, SavedRead, SavedRequest
 from pyctrl.controller._reads.kind_reads import ObjectRead
 from pyctrl.controller._reads.list_reads import ListRead
 from pyctrl.controller._reads.list_selection import ListSelection
@@ -46,6 +46,18 @@ async def owned_digests(requests: ConvergedRequests) -> OwnedDigests:
             if not number % AT_ONCE:
                 await slice_.step()
     return found
+
+
+async def kind_digest(informer: Informer) -> bytes:
+    """Return the digest of all objects of a kind, b"" if it cannot be known now. Much faster than that of each list."""
+    if informer.lister.overlay.entries or not informer.is_synced:
+        return b""
+    total, slice_ = 0, TimeSlice.current()
+    for number, record in enumerate(list(informer.lister.store)):
+        total += int.from_bytes(record_digest(informer.gvk, record), "big")
+        if not number % AT_ONCE:
+            await slice_.step()
+    return to_digest(total)
 
 
 class ListDigests:
@@ -102,7 +114,8 @@ class SavedComparison:
         self._requests, self._saved, self._owned = requests, saved, owned
         self._restored: set[str] = set()  # uids
         known = {str(informer.gvk): informer for informer in informers}
-        self._informers = [known.get(kind) for kind in saved.kinds]
+        self._informers = [known.get(kind.name) for kind in saved.kinds]
+        self._unchanged: dict[Informer, int] = {}  # kinds of which no object differs, with the number of changes
         self._kinds = [requests.kind(informer) for informer in self._informers if informer is not None]
         self._texts: dict[str, str] = {}  # of selections, which have keys of labels in common
         self._lists = ListDigests(requests)
@@ -112,19 +125,31 @@ class SavedComparison:
         self._by_request = {(each.namespace, each.name, ""): each for each in saved.requests}
 
     async def prepare(self) -> None:
-        """Find the digests of all lists; from now on each change of what was read is noted."""
+        """Find the kinds that are as they were, and the digests of all lists of the others."""
         for kind in self._kinds:
             kind.keep_unread_lists()
+        differing = [place for place in range(len(self._informers)) if not await self._find_unchanged(place)]
         slice_ = TimeSlice.current()
-        for place, saved in enumerate(self._saved.reads):
-            if saved.selection is not None:
+        for place, saved in enumerate(self._saved.reads if differing else ()):
+            if saved.selection is not None and saved.kind in differing:
                 self._read(place)
             if not place % AT_ONCE:
                 await slice_.step()
-        for place in {saved.kind for saved in self._saved.reads if saved.selection is not None}:
+        for place in differing:
             informer = self._informers[place]
-            if informer is not None:
+            if informer is not None and self._requests.kind(informer).has_lists:
                 await self._lists.add(informer)
+
+    async def _find_unchanged(self, place: int) -> bool:
+        """Return whether all objects of a kind are as they were, and so is all that was read of it."""
+        informer = self._informers[place]
+        if informer is None:
+            return False
+        changes = self._requests.changes[informer]
+        if not (digest := await kind_digest(informer)) or digest != self._saved.kinds[place].digest:
+            return False
+        self._unchanged[informer] = changes
+        return True
 
     def close(self) -> None:
         """Forget what was read by none of the requests that were restored."""
@@ -162,6 +187,8 @@ class SavedComparison:
         if informer is None:
             return False
         changes = self._requests.changes[informer]
+        if self._unchanged.get(informer) == changes and not informer.lister.overlay.entries:
+            return True
         known = self._answers.get(place)
         if known is not None and known[1] == changes:
             return known[0]
@@ -211,8 +238,10 @@ async def save(requests: ConvergedRequests, queue: Queue) -> SavedController:
     """
     candidates = dict(requests.requests)
     owned = (await owned_digests(requests)).sums
+    changes = {informer: requests.changes[informer] for informer in requests.informers}
+    digests = {informer: await kind_digest(informer) for informer in changes}
     lists = ListDigests(requests)
-    for informer in requests.informers:
+    for informer in changes:
         await lists.add(informer)
     slice_, table = TimeSlice.current(), _ReadTable(lists)
     found: dict[Request, SavedRequest] = {}
@@ -224,12 +253,16 @@ async def save(requests: ConvergedRequests, queue: Queue) -> SavedController:
             if saved is not None:
                 found[request] = saved
     # no await from here on
+    unchanged = {
+        informer: digest for informer, digest in digests.items() if changes[informer] == requests.changes[informer]
+    }
+    kinds = [SavedKind(str(informer.gvk), unchanged.get(informer, b"")) for informer in table.kinds]
     whole = [
         saved
         for request, saved in found.items()
         if requests.requests.get(request) is candidates[request] and not queue.has_work(request)
     ]
-    return SavedController(requests.followed.described, tuple(table.kinds), tuple(table.reads), tuple(whole))
+    return SavedController(requests.followed.described, tuple(kinds), tuple(table.reads), tuple(whole))
 
 
 def _fingerprint(
@@ -267,7 +300,7 @@ class _ReadTable:
 
     def __init__(self, lists: ListDigests) -> None:
         self._lists = lists
-        self.kinds: dict[str, int] = {}
+        self.kinds: dict[Informer, int] = {}
         self.reads: list[SavedRead] = []
         self._places: dict[ReadTarget, int | None] = {}
 
@@ -285,12 +318,12 @@ class _ReadTable:
             case ObjectRead():
                 informer, key = read.home.informer, Key(read.namespace, read.name)
                 digest = object_digest(informer, key)
-                return None if digest is None else SavedRead(self._kind(informer.gvk), digest, key=key)
+                return None if digest is None else SavedRead(self._kind(informer), digest, key=key)
             case ListRead(selection=selection):
                 informer = read.home.informer
                 digest = self._lists.digest(informer, read)
-                return None if digest is None else SavedRead(self._kind(informer.gvk), digest, selection=selection)
+                return None if digest is None else SavedRead(self._kind(informer), digest, selection=selection)
         return None
 
-    def _kind(self, gvk: GroupVersionKind) -> int:
-        return self.kinds.setdefault(str(gvk), len(self.kinds))
+    def _kind(self, informer: Informer) -> int:
+        return self.kinds.setdefault(informer, len(self.kinds))

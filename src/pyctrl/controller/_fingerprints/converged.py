@@ -184,9 +184,10 @@ class ConvergedRequests:
 
     def restore(self, request: Request, reads: Collection[ReadTarget], ran_at: float) -> None:
         """Take a request that has converged before a restart, with all that its last run has read."""
-        subscribed = [read for read in reads if _informer_of(read) in self.subscriptions.kinds]
+        kinds = self.subscriptions.kinds
+        subscribed = [read for read in reads if read.informer in kinds]
         self.subscriptions.restore(request, subscribed)
-        silent = () if len(subscribed) == len(reads) else tuple(read for read in reads if read not in subscribed)
+        silent = () if len(subscribed) == len(reads) else tuple(read for read in reads if read.informer not in kinds)
         reader = Subscriber(request, reads=silent)
         for read in silent:
             read.add(reader)
@@ -297,10 +298,6 @@ def _is_own(change: ChangeMeanwhile, writer: object) -> bool:
         return False
     found = change.informer.writer_of(change.record, is_deletion=change.is_deletion)
     return found is writer or (isinstance(found, OwnWriter) and found == writer)
-
-
-def _informer_of(read: ReadTarget) -> Informer | None:
-    return read.home.informer if isinstance(read, ObjectRead | ListRead) else None
 
 
 def _drop(reader: Subscriber, reads: Collection[ReadTarget]) -> None:

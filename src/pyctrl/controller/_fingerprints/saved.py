@@ -10,7 +10,14 @@ from pyctrl.errors import DecodeError
 
 # Structs without gc: there are tens of thousands of them while a controller starts.
 
-__all__ = ["SavedController", "SavedRead", "SavedRequest", "decode_saved", "encode_saved"]
+__all__ = ["SavedController", "SavedKind", "SavedRead", "SavedRequest", "decode_saved", "encode_saved"]
+
+
+class SavedKind(Struct, array_like=True, frozen=True, gc=False):
+    """A kind of which something was read, with the digest of all of its objects; b"" if that was not known."""
+
+    name: str
+    digest: bytes
 
 
 class SavedRead(Struct, array_like=True, frozen=True, gc=False):
@@ -57,7 +64,7 @@ class SavedController(Struct, array_like=True, frozen=True, gc=False):
     """The fingerprints of a controller. ``follows`` says which kinds it follows and how: others count as unknown."""
 
     follows: tuple[str, ...]
-    kinds: tuple[str, ...]
+    kinds: tuple[SavedKind, ...]
     reads: tuple[SavedRead, ...]
     requests: tuple[SavedRequest, ...]
 

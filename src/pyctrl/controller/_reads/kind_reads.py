@@ -26,6 +26,11 @@ class ObjectRead(ReadTarget, gc=False, eq=False, kw_only=True):
     name: str
 
     @property
+    def informer(self) -> Informer:
+        """The informer of the kind."""
+        return self.home.informer
+
+    @property
     def counts(self) -> ReaderCounts:
         """The counts of the kind."""
         return self.home.counts
@@ -44,6 +49,11 @@ class UnsyncedRead(ReadTarget, gc=False, eq=False, kw_only=True):
     """A read that failed because the first list of the kind was not complete."""
 
     home: KindReads
+
+    @property
+    def informer(self) -> Informer:
+        """The informer of the kind."""
+        return self.home.informer
 
     @property
     def counts(self) -> ReaderCounts:
@@ -155,8 +165,13 @@ class KindReads:
             found.update(dict.fromkeys(each.readers))
         return found
 
-    def lists_of(self, record: Record) -> Iterator[ListRead]:
-        """Yield the lists that contain an object."""
+    @property
+    def has_lists(self) -> bool:
+        """Whether a list was read."""
+        return len(self._lists) > 0
+
+    def lists_of(self, record: Record) -> Collection[ListRead]:
+        """Return the lists that contain an object."""
         return self._lists.containing(record)
 
     def readers(self) -> Collection[Subscriber]:

@@ -18,6 +18,13 @@ class ListRead(ReadTarget, gc=False, eq=False, kw_only=True):
     home: ListReads
     selection: ListSelection
     trait: Trait = ("", "", "")
+    #: Whether it selects by nothing but the trait and a namespace, so an object with the trait need not be decoded.
+    is_simple: bool = False
+
+    @property
+    def informer(self) -> Informer:
+        """The informer of the kind."""
+        return self.home.informer
 
     @property
     def counts(self) -> ReaderCounts:
@@ -31,6 +38,13 @@ class ListRead(ReadTarget, gc=False, eq=False, kw_only=True):
     def selects(self, record: Record) -> bool:
         """Return whether the list contains an object."""
         return self.selection.selects(record, self.home.informer)
+
+    def selects_among(self, record: Record) -> bool:
+        """Return whether the list contains an object that has its trait."""
+        if not self.is_simple:
+            return self.selects(record)
+        namespace = self.selection.namespace
+        return namespace is None or namespace == record.namespace
 
     def view(self) -> ReadView:
         """Return what was read, for people."""
@@ -81,6 +95,7 @@ class ListReads:
         for trait in others:
             if len(fewer := self._by_trait.get(trait, _NONE)) < len(reads):
                 read.trait, reads = trait, fewer
+        read.is_simple = read.selection.is_only(read.trait)
         if not reads:
             reads = self._by_trait[read.trait] = {}
             name = read.trait[:2]
@@ -108,12 +123,10 @@ class ListReads:
         for read in [each for each in self if not each.readers]:
             self.forget(read)
 
-    def containing(self, record: Record) -> Iterator[ListRead]:
-        """Yield the lists that contain an object."""
-        for trait in self._traits_of(record):
-            for read in self._by_trait.get(trait, ()):
-                if read.selects(record):
-                    yield read
+    def containing(self, record: Record) -> list[ListRead]:
+        """Return the lists that contain an object."""
+        reads = [read for trait in self._traits_of(record) for read in self._by_trait.get(trait, ())]
+        return [read for read in reads if read.selects_among(record)]
 
     def affected(self, before: Record | None, after: Record | None) -> Iterator[ListRead]:
         """Yield the lists that contain an object before or after its change, each once."""

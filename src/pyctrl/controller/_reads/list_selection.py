@@ -83,6 +83,11 @@ class ListSelection(Struct, frozen=True, gc=False, array_like=True):
             ]
         return found or [(NAMESPACE, "", self.namespace or "")]
 
+    def is_only(self, trait: Trait) -> bool:
+        """Return whether it contains each object of its namespace that has a trait, which is one of `traits`."""
+        criteria = len(self.labels) + bool(self.fields) + (self.index is not None)
+        return criteria == 0 if trait[0] == NAMESPACE else criteria == 1 and trait[0] != FIELD
+
 
 @lru_cache(1024)  # lists of many requests have requirements in common
 def _requirement(key: str, operator: str, values: tuple[str, ...]) -> LabelRequirement:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from pyctrl.controller._request import Request
 
 if TYPE_CHECKING:
+    from pyctrl.cache import Informer
     from pyctrl.controller._reads.run_reads import RunReads
     from pyctrl.controller._reads.views import ReadView
 
@@ -92,6 +93,11 @@ class ReadTarget(Struct, gc=False, eq=False):
             self.counts.move(1, 0)
         self._readers = None
         self.forget()
+
+    @property
+    def informer(self) -> Informer:
+        """The informer of the kind."""
+        raise NotImplementedError
 
     @property
     def counts(self) -> ReaderCounts:

@@ -12,6 +12,8 @@ import pytest
 from pyctrl.api import Key, ObjectMeta, set_controller_reference
 from pyctrl.client import Client, Config, MergePatch
 from pyctrl.controller import ControllerState, Reading, Request, reading
+from pyctrl.controller._fingerprints.digests import record_digest, to_digest
+from pyctrl.controller._fingerprints.saved import decode_saved
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, Service, ServiceAccount, ServiceSpec
 from pyctrl.manager import MemoryFingerprints
 from pyctrl.testing import VirtualTimeLoop
@@ -190,3 +192,45 @@ def test_the_comparison_leaves_requests_out() -> None:
 
     with asyncio.Runner(loop_factory=SlowClockLoop) as runner:
         assert runner.run(story()) == len(NAMES)
+
+
+async def saved_after_change(turn: int) -> tuple[int, bool]:
+    """Save fingerprints, with a change at a turn of the loop; return the turns, and whether the kind has a digest."""
+    world = World()
+    await world.fill()
+    loop, turns, tasks = asyncio.get_running_loop(), 0, list[asyncio.Task[object]]()
+    async with Client.connect(world.config) as client, world.program.running() as manager:
+        await asyncio.sleep(20)
+        fingerprints, informer = world.program.controller.fingerprints, manager.cache.informer(Secret)
+        assert fingerprints is not None
+
+        def count() -> None:
+            nonlocal turns
+            if turns == turn:
+                tasks.append(loop.create_task(client.create(secret("unrelated"))))
+            turns += 1
+            counting = loop.call_soon(count)
+            handles[:] = [counting]
+
+        handles: list[asyncio.Handle] = []
+        count()
+        saved = decode_saved(await fingerprints.collect() or b"")
+        handles[0].cancel()
+        digest = next(kind.digest for kind in saved.kinds if kind.name == str(informer.gvk))
+        present = sum(int.from_bytes(record_digest(informer.gvk, each), "big") for each in informer.lister.store)
+        assert digest in (b"", to_digest(present)), f"changed at turn {turn}"
+        await asyncio.gather(*tasks)
+        return turns, digest != b""
+
+
+@pytest.mark.slow("some dozen starts of a manager")
+def test_a_change_while_fingerprints_are_saved_leaves_its_kind_unknown() -> None:
+    """A digest of a kind is that of the objects which the digests of its reads are of, or it is not saved."""
+    turn, turns, known = 0, 1, set[bool]()
+    while turn < turns:
+        with asyncio.Runner(loop_factory=SlowClockLoop) as runner:
+            turns, is_known = runner.run(saved_after_change(turn))
+        known.add(is_known)
+        turn += 1
+    assert turns > 5, "nothing was awaited"
+    assert known == {True, False}

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pyctrl.controller._fingerprints.saved import SavedController, SavedRead, SavedRequest, decode_saved, encode_saved
+from pyctrl.controller._fingerprints.saved import (
+    SavedController,
+    SavedKind,
+    SavedRead,
+    SavedRequest,
+    decode_saved,
+    encode_saved,
+)
 from pyctrl.controller._reads.list_selection import ListSelection
 from pyctrl.errors import DecodeError
 
@@ -23,7 +30,7 @@ def test_fingerprints_are_read_as_they_were_written() -> None:
         SavedRequest("default", "web", b"3" * 12, b"4" * 12, 17, (0, 1), 18.5, -100),
         SavedRequest("", "node", b"5" * 12, b"6" * 12, 19, ()),
     )
-    saved = SavedController(("owns Pod",), ("Pod",), reads, requests)
+    saved = SavedController(("owns Pod",), (SavedKind("Pod", b"3" * 12),), reads, requests)
     assert decode_saved(encode_saved(saved)) == saved
 
 

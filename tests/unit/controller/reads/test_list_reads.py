@@ -75,6 +75,25 @@ async def test_a_list_by_an_index_is_affected_by_the_values_of_the_object() -> N
         assert [*lists.affected(None, record("db", type="x", labels={"a": "b"}))] == [x, labelled]
 
 
+SELECTED = ["", "app=web", "app in (web)", "app!=web", "app=web,x!=y", "app=web,x=y", "x"]
+
+
+async def test_lists_that_contain_an_object_are_those_that_select_it() -> None:
+    """However a list is filed, it contains exactly the objects that it selects, in its namespace."""
+    async with running_informer(Secret) as informer:
+        informer.lister.add_index("type", lambda record: [record.field("type") or ""])
+        lists = ListReads(informer, ReaderCounts())
+        for labels in SELECTED:
+            for namespace in (None, "default", "other"):
+                for index in (None, ("type", "x")):
+                    lists.get(query(labels, namespace=namespace), index)
+        for labels in ({}, {"app": "web"}, {"app": "web", "x": "y"}, {"x": "y"}):
+            for namespace in ("default", "other"):
+                found = record("db", labels=labels, namespace=namespace, type="x")
+                assert {*lists.containing(found)} == {read for read in lists if read.selects(found)}
+                assert lists.containing(found)
+
+
 async def test_lists_of_other_labels_are_not_compared() -> None:
     """A change is compared with the lists that share a trait with its object, however many others there are."""
     async with running_informer(Secret) as informer:

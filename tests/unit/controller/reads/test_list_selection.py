@@ -65,3 +65,23 @@ async def test_the_index_counts_besides_the_query() -> None:
 def test_it_is_found_by_traits_that_all_of_its_objects_have(plain: ListSelection, traits: list[Trait]) -> None:
     """Every object that a list selects has one of its traits: a value of an index, else labels, fields, a namespace."""
     assert plain.traits() == traits
+
+
+@pytest.mark.parametrize(
+    ("plain", "is_only"),
+    [
+        (selection(), True),
+        (selection(namespace="default"), True),
+        (selection("app=web"), True),
+        (selection("app in (web)", namespace="default"), True),
+        (ListSelection("default", index=("type", "x")), True),
+        (selection("app!=web"), False),
+        (selection(fields="immutable="), False),
+        (selection("app=web,n!=7"), False),
+        (selection("app=web", "type=x"), False),
+        (ListSelection("default", (("a", "=", ("b",)),), "", ("type", "x")), False),
+    ],
+)
+def test_a_trait_alone_is_known(plain: ListSelection, is_only: bool) -> None:
+    """A list that selects by one trait and a namespace alone needs no second look at an object with that trait."""
+    assert plain.is_only(plain.traits()[0]) == is_only
