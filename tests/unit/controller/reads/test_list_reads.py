@@ -87,9 +87,9 @@ async def test_lists_that_contain_an_object_are_those_that_select_it() -> None:
             for namespace in (None, "default", "other"):
                 for index in (None, ("type", "x")):
                     lists.get(query(labels, namespace=namespace), index)
-        for labels in ({}, {"app": "web"}, {"app": "web", "x": "y"}, {"x": "y"}):
+        for worn in ({}, {"app": "web"}, {"app": "web", "x": "y"}, {"x": "y"}):
             for namespace in ("default", "other"):
-                found = record("db", labels=labels, namespace=namespace, type="x")
+                found = record("db", labels=worn, namespace=namespace, type="x")
                 assert {*lists.containing(found)} == {read for read in lists if read.selects(found)}
                 assert lists.containing(found)
 
