@@ -38,7 +38,7 @@ LOOSE_TASKS: dict[str, str] = {
     "src/pyctrl/apiserver/_streaming/remotecommand.py": "the first of process and client to end cancels the other",
     "src/pyctrl/apiserver/_streaming/remotecommand_protocols.py": "the receiver of frames ends with its connection",
     "src/pyctrl/apiserver/_streaming/portforward.py": "the first of pod and client to end cancels the other",
-    "src/pyctrl/cluster/_kubelet/kubelet_server.py": "the end of a container cancels the processes in it",
+    "src/pyctrl/cluster/_kubelet/container_processes.py": "the end of a container cancels the processes in it",
     "src/pyctrl/client/_transport/in_process.py": "the server's end of a connection; the client's end awaits it",
     "src/pyctrl/cluster/_cluster.py": "lives from __aenter__ to __aexit__, which a task group cannot span",
     "src/pyctrl/manager/_runnables/lifecycle.py": "starting is a task, because a stop may interrupt it",

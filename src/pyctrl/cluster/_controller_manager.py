@@ -19,6 +19,7 @@ from pyctrl.cluster._controllers.deployment.controller import add_deployments
 from pyctrl.cluster._controllers.disruption import add_disruptions
 from pyctrl.cluster._controllers.endpoints.controller import add_endpoints
 from pyctrl.cluster._controllers.endpointslice.controller import add_endpointslices
+from pyctrl.cluster._controllers.endpointslicemirroring import add_endpointslice_mirroring
 from pyctrl.cluster._controllers.garbagecollector.controller import add_garbage_collector
 from pyctrl.cluster._controllers.job.controller import add_jobs
 from pyctrl.cluster._controllers.job.orphan_pods import add_orphan_pods
@@ -60,6 +61,7 @@ ControllerName: TypeAlias = Literal[
     "disruption-controller",
     "endpoints-controller",
     "endpointslice-controller",
+    "endpointslice-mirroring-controller",
     "ephemeral-volume-controller",
     "garbage-collector-controller",
     "horizontal-pod-autoscaler-controller",
@@ -185,6 +187,7 @@ _ADD: Mapping[ControllerName, Callable[[ControllerContext], object]] = MappingPr
         "clusterrole-aggregation-controller": lambda context: add_clusterrole_aggregation(context.manager),
         "serviceaccount-token-controller": _add_account_tokens,
         "endpointslice-controller": lambda context: add_endpointslices(context.manager, context.services),
+        "endpointslice-mirroring-controller": lambda context: add_endpointslice_mirroring(context.manager),
         "endpoints-controller": lambda context: add_endpoints(context.manager, context.services),
         "node-lifecycle-controller": lambda context: add_node_lifecycle(
             context.manager, latest_heartbeat=context.latest_heartbeat

@@ -35,8 +35,13 @@ def template_of(revision: ControllerRevision) -> PodTemplateSpec:
 
 
 def _template_patch(template: PodTemplateSpec) -> dict[str, Any]:
-    """Return a template as revisions store it: as the patch that restores it."""
-    return {"spec": {"template": {**template.to_wire(), "$patch": "replace"}}}
+    """Return a template as revisions store it: as the patch that restores it, with sorted keys, as Go writes maps.
+
+    Clients compare its bytes with those of a patch that they make.
+    """
+    patch = {"spec": {"template": {"$patch": "replace", **template.to_wire()}}}
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(patch, order="sorted"))
+    return found
 
 
 def hash_controller_revision(template: PodTemplateSpec, collisions: int) -> str:

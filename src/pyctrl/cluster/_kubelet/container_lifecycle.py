@@ -12,6 +12,7 @@ from typing import Any
 from pyctrl import _clock
 from pyctrl.api import format_time
 from pyctrl.cluster._kubelet.container_log import ContainerLog
+from pyctrl.cluster._kubelet.probe_results import ProbeKind, ProbeResults
 from pyctrl.cluster._kubelet.scripts import Script
 from pyctrl.kinds.core.v1 import Container, ContainerStatus
 
@@ -71,6 +72,8 @@ class ContainerLifecycle:
         self.events: list[PodEvent] = []
         self.on_exit: list[Callable[[], None]] = []  # called once, when the current run ends
         self.logs_to_write: list[ContainerLog] = []  # of runs that have started since they were last taken
+        self.runs_to_probe: list[ProbeResults] = []  # the same
+        self.has_started = False  # in any run: also its startup probe succeeded
         self._policy, self._pod, self._path = policy, pod, path
         self._pull_failures = 0
         self._crashes = 0  # since the last run that reset the backoff
@@ -79,6 +82,7 @@ class ContainerLifecycle:
         self._began = 0.0
         self._started_at = ""
         self._stopping = False
+        self._probed: ProbeResults | None = None  # the results of the current run, if its probes run
         self._ended: dict[str, Any] | None = None  # the state terminated of the last run
         self._ended_before: dict[str, Any] | None = None  # that of the run before it
         self._log: ContainerLog | None = None  # of the last run
@@ -89,7 +93,21 @@ class ContainerLifecycle:
 
     def is_ready(self, now: float) -> bool:
         """Return whether the container runs and is ready."""
-        return self.stage is ContainerStage.RUNNING and self._ready_at <= now < self._unready_at
+        is_probed_ready = self._probed is None or self._probed.is_ready
+        return self.stage is ContainerStage.RUNNING and self._ready_at <= now < self._unready_at and is_probed_ready
+
+    def is_running(self, probed: ProbeResults) -> bool:
+        """Return whether the run of these results has not ended."""
+        return self.stage is ContainerStage.RUNNING and self._probed is probed
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the container is told to stop."""
+        return self._stopping
+
+    @property
+    def _is_started(self) -> bool:
+        return self.stage is ContainerStage.RUNNING and (self._probed is None or self._probed.is_started)
 
     @property
     def exit_code(self) -> int | None:
@@ -124,9 +142,33 @@ class ContainerLifecycle:
         """Make all transitions up to now."""
         while self.until <= now:
             self._step(self.until)
+        self._follow_probes(now)
         if self._unready_at <= now and self.stage is ContainerStage.RUNNING and self._unready_at != -math.inf:
             self._unready_at = -math.inf  # recorded
             self._add_event("Warning", "Unhealthy", "Readiness probe failed: as scripted")
+
+    def _follow_probes(self, now: float) -> None:
+        """Record that the container has started, or restart it because a probe failed."""
+        self.has_started = self.has_started or self._is_started
+        failed = self._probed.failed if self._probed is not None else None
+        if failed is None or self.stage is not ContainerStage.RUNNING or self._stopping:
+            return
+        restarted = "" if self._policy == "Never" else ", will be restarted"
+        message = f"Container {self.spec.name} failed {failed.value.lower()} probe{restarted}"
+        self._add_event("Normal", "Killing", message)
+        self._record_termination(KILLED)
+        self._enter(ContainerStage.ENDED, math.inf) if self._policy == "Never" else self._crashed(now)
+
+    def record_probe(self, kind: ProbeKind, failure: str | None) -> bool:
+        """Record the result of a probe, with an Event of its failure; return whether the pod has to be synced."""
+        results = self._probed
+        if results is None:
+            return False
+        before = results.is_started, results.is_ready, results.failed
+        results.record(kind, succeeded=failure is None)
+        if failure is not None:
+            self._add_event("Warning", "Unhealthy", f"{kind.value} probe failed: {failure}")
+        return failure is not None or before != (results.is_started, results.is_ready, results.failed)
 
     def _step(self, at: float) -> None:
         match self.stage:
@@ -181,10 +223,18 @@ class ContainerLifecycle:
         self._runs += 1
         self.resources = self.allocated
         self._open_log()
+        self._begin_probes()
         self._add_event("Normal", "Created", "Container created")
         self._add_event("Normal", "Started", "Container started")
         self._enter(ContainerStage.RUNNING, math.inf)
         self._schedule(at)
+
+    def _begin_probes(self) -> None:
+        results = ProbeResults(self.spec) if self.script.probes else None
+        self._probed = results if results is not None and results.probes else None
+        if self._probed is not None:
+            self.runs_to_probe.append(self._probed)
+        self.has_started = self.has_started or self._probed is None or self._probed.is_started
 
     def _open_log(self) -> None:
         self._previous_log, self._log = self._log, ContainerLog()
@@ -310,12 +360,14 @@ class ContainerLifecycle:
             self._runs = self.restarts + 1
             self._began, self._started_at = now, wire["state"]["running"].get("startedAt") or ""
             self._open_log()
+            self._begin_probes()
             self._enter(ContainerStage.RUNNING, math.inf)
             self._schedule(now)
             self._ready_at = now if status.ready else self._ready_at
         elif status.state.terminated is not None:
             self._runs = self.restarts + 1
             self._ended = wire["state"]["terminated"]
+            self.has_started = True
             done = self._policy == "Never" or (self._policy == "OnFailure" and self.exit_code == 0)
             self._enter(*((ContainerStage.ENDED, math.inf) if done else (ContainerStage.CRASHED, now)))
 
@@ -326,7 +378,6 @@ class ContainerLifecycle:
 
     def status(self, now: float) -> dict[str, Any]:
         """Return the ContainerStatus."""
-        is_running = self.stage is ContainerStage.RUNNING
         shown: dict[str, Any] = {
             "name": self.spec.name,
             "state": self._state(),
@@ -336,7 +387,7 @@ class ContainerLifecycle:
             "restartCount": self.restarts,
             "image": _full_name(self.spec.image or "") if self._runs else self.spec.image or "",
             "imageID": _image_id(self.spec.image or "") if self._runs else "",
-            "started": is_running,
+            "started": self._is_started,
         }
         if self._runs:
             shown["containerID"] = self._container_id()

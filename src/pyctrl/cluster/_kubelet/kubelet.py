@@ -15,6 +15,7 @@ from pyctrl.api import Key, controller_of, is_deleting
 from pyctrl.apiserver import KubeletServer
 from pyctrl.client import Preconditions, StrategicMergePatch
 from pyctrl.cluster._kubelet.container_output import ContainerOutputs
+from pyctrl.cluster._kubelet.container_probes import ContainerProbes
 from pyctrl.cluster._kubelet.kubelet_server import SimulatedKubeletServer
 from pyctrl.cluster._kubelet.node_objects import STATE, complete_nodes
 from pyctrl.cluster._kubelet.node_status import PostponedHeartbeats, add_node_status
@@ -67,6 +68,7 @@ def add_kubelet(
         .reconciles(Pod)
         .watches(Node, reconciler.on_node, predicates=[annotations_changed])
         .watches_source(reconciler.outputs)
+        .watches_source(reconciler.probes)
         .options(name="pretend-kubelet", workers=8)
         .build(reconciler)
     )
@@ -86,6 +88,8 @@ class KubeletReconciler(Reconciler[Pod]):
         self._lifecycles: dict[Request, PodLifecycle] = {}
         #: Runs the functions that write the logs of containers.
         self.outputs: ContainerOutputs = ContainerOutputs()
+        #: Runs the probes of containers.
+        self.probes: ContainerProbes = ContainerProbes()
 
     def find_pod(self, key: Key) -> PodLifecycle | None:
         """Return the lifecycle of a pod on these nodes, or None."""
@@ -141,6 +145,7 @@ class KubeletReconciler(Reconciler[Pod]):
         if lifecycle.is_over:
             lifecycle.resize.end()
         self._write_logs(lifecycle)
+        self.probes.start(request, lifecycle, self._ips.of(pod).pod)
         await self._report(pod, lifecycle, now)
         if lifecycle.is_over:
             self._ips.release(lifecycle.uid)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
 from pyctrl._pipes import Pipe
-from pyctrl._tasks import end
 from pyctrl.api import Key
 from pyctrl.apiserver import ContainerStreams, ExecHandler, KubeletError, PodLogOptions, PortForwardHandler
-from pyctrl.cluster._kubelet.container_files import with_files
-from pyctrl.cluster._kubelet.container_lifecycle import ContainerLifecycle, ContainerStage
+from pyctrl.cluster._kubelet.container_lifecycle import ContainerStage
+from pyctrl.cluster._kubelet.container_processes import (
+    connect,
+    container_process,
+    find_listening,
+    program_of,
+    run_until_exit,
+)
 from pyctrl.cluster._kubelet.pod_lifecycle import PodLifecycle
 from pyctrl.cluster._kubelet.pod_sessions import PodSession
-from pyctrl.cluster._kubelet.ports import forward_port
-from pyctrl.cluster._kubelet.scripts import ExecFunction, ExecProcess
+from pyctrl.cluster._kubelet.scripts import ExecProcess
 
 __all__ = ["SimulatedKubeletServer"]
 
-CANNOT_EXECUTE = 126  # the exit code of a shell for a command that exists and does not run
 KILLED = 137  # 128 + SIGKILL: of commands in a container that stops
 
 
@@ -43,8 +46,8 @@ class SimulatedKubeletServer:
             raise KubeletError("expected the parameter command at least once, got none", code=500)
 
         async def run(streams: ContainerStreams) -> int:
-            process = _process(lifecycle, found, command, streams)
-            running = _run_until_exit(found, _program(found)(process))
+            process = container_process(lifecycle, found, command, streams)
+            running = run_until_exit(found, program_of(found)(process))
             code = await lifecycle.sessions.record("exec", container, running, command=command)
             return KILLED if code is None else code
 
@@ -62,8 +65,8 @@ class SimulatedKubeletServer:
                 streams.stdin.discard()
                 streams.stdin.close()
             command = [*found.spec.command, *found.spec.args]
-            process = _process(lifecycle, found, command, streams)
-            running = _run_until_exit(found, (found.script.attach or _be_silent)(process))
+            process = container_process(lifecycle, found, command, streams)
+            running = run_until_exit(found, (found.script.attach or _be_silent)(process))
             await lifecycle.sessions.record("attach", container, running)
             return 0
 
@@ -76,9 +79,8 @@ class SimulatedKubeletServer:
             raise KubeletError(f'pod not found ("{pod}_{namespace}")', code=500)
 
         async def forward(port: int, received: Pipe, sent: Pipe) -> None:
-            running = [each for each in lifecycle.containers if each.stage is ContainerStage.RUNNING]
-            listening = next((each for each in running if port in (each.script.ports or ())), None)
-            connection = _connect(listening, port, received, sent)
+            listening = find_listening(lifecycle, port)
+            connection = connect(listening, port, received, sent)
             name = "" if listening is None else listening.spec.name
             await lifecycle.sessions.record("portforward", name, connection, port=port)
 
@@ -131,71 +133,8 @@ def _check_log_status(status: Mapping[str, Any], subject: str, *, previous: bool
     raise KubeletError(f"{subject} is waiting to start: {why}")
 
 
-def _program(container: ContainerLifecycle) -> ExecFunction:
-    """Return the function that runs the commands of a container."""
-    script = container.script
-    return script.exec or _refuse if script.files is None else with_files(script.files, script.exec)
-
-
-def _process(
-    lifecycle: PodLifecycle, container: ContainerLifecycle, command: list[str], streams: ContainerStreams
-) -> ExecProcess:
-    return ExecProcess(
-        pod=lifecycle.pod,
-        container=container.spec,
-        command=command,
-        stdin=streams.stdin,
-        stdout=streams.stdout,
-        stderr=streams.stderr,
-        tty=streams.tty,
-        sizes=streams.sizes,
-    )
-
-
-async def _run_until_exit(container: ContainerLifecycle, running: Awaitable[int | None]) -> int | None:
-    """Wait for a function, and cancel it when the container exits; return its exit code, None if it was cancelled."""
-    exited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def on_exit() -> None:
-        if not exited.done():
-            exited.set_result(None)
-
-    container.on_exit.append(on_exit)
-    task = asyncio.ensure_future(running)
-    try:
-        await asyncio.wait((task, exited), return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        exited.cancel()
-        if on_exit in container.on_exit:
-            container.on_exit.remove(on_exit)
-        await end([task])
-    return None if task.cancelled() else task.result() or 0
-
-
-async def _connect(container: ContainerLifecycle | None, port: int, received: Pipe, sent: Pipe) -> int | None:
-    """Forward a connection to a port of a container, until the connection or the container ends."""
-    if container is None or not container.script.ports:
-        raise KubeletError(_connection_refused(port))
-    return await _run_until_exit(container, forward_port(container.script.ports[port], received, sent))
-
-
-async def _refuse(process: ExecProcess) -> int:
-    why = f"container {process.container.name} is simulated and runs nothing; set exec in the Script of the Kubelet\n"
-    stream = process.stdout if process.tty else process.stderr
-    await stream.write(why.encode())
-    return CANNOT_EXECUTE
-
-
 async def _be_silent(process: ExecProcess) -> int:
     """Play a process that reads its input and prints nothing."""
     await process.stdin.read_all()
     await asyncio.get_running_loop().create_future()  # cancelled with the container
     return 0
-
-
-def _connection_refused(port: int) -> str:
-    refused = "connect: connection refused"
-    return (
-        f"failed to connect to localhost:{port} inside the pod, IPv4: dial tcp4 127.0.0.1:{port}: {refused} "
-        f"IPv6: dial tcp6 [::1]:{port}: {refused}; the pod is simulated, and no Script of its containers has this port"
-    )

@@ -8,6 +8,7 @@ from pyctrl.cluster._kubelet.container_lifecycle import ContainerLifecycle, Cont
 from pyctrl.cluster._kubelet.container_log import ContainerLog
 from pyctrl.cluster._kubelet.pod_resize import PodResize
 from pyctrl.cluster._kubelet.pod_sessions import PodSessions
+from pyctrl.cluster._kubelet.probe_results import ProbeResults
 from pyctrl.cluster._kubelet.scripts import PodScript, Script, as_container
 from pyctrl.kinds.core.v1 import Container, EphemeralContainer, Pod
 
@@ -178,6 +179,13 @@ class PodLifecycle:
             container.logs_to_write = []
         return started
 
+    def take_runs_to_probe(self) -> list[tuple[ContainerLifecycle, ProbeResults]]:
+        """Return the containers that have started and whose probes run, and clear them."""
+        started = [(container, results) for container in self._all() for results in container.runs_to_probe]
+        for container in self._all():
+            container.runs_to_probe = []
+        return started
+
     def close_logs(self) -> None:
         """End the logs of all containers: the pod was removed."""
         for container in self._all():
@@ -247,7 +255,5 @@ def succeeded(container: ContainerLifecycle) -> bool:
 def is_init_done(container: ContainerLifecycle) -> bool:
     """Return whether the containers after this init container may start."""
     if is_sidecar(container):
-        return container.stage is ContainerStage.RUNNING or (
-            container.has_run and container.stage is not ContainerStage.WAITING
-        )
+        return container.has_started
     return container.stage is ContainerStage.ENDED and succeeded(container)

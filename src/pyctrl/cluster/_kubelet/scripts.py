@@ -36,6 +36,10 @@ _WITHOUT_ANNOTATION = frozenset(("exec", "attach", "ports", "files"))
 _EXIT = re.compile(
     r"\s*+(?:sleep\s++(?P<seconds>\d++(?:\.\d++)?)\s*+(?:;|&&)?)?\s*+(?:exit\s++(?P<code>\d{1,9}+))?\s*+"
 )
+_EXPECTED = {"exit_code": "whole numbers, such as 1 or 1,1,0", "probes": "true or false"}  # else seconds
+
+#: The image of pod sandboxes, whose process waits for a signal.
+_PAUSE_IMAGE = re.compile(r"(?:.*/)?pause(?:[:@].*+)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +127,9 @@ class Script:
     resize_error: str | None = None
     #: The time from the start of the pod until the node evicts it; applies to the pod as a whole.
     evict_after_seconds: float | None = None
+    #: Whether the kubelet runs the probes of the container: commands by ``exec``, the others at ``ports``. Otherwise
+    #: they succeed. In an annotation ``true`` or ``false``; it counts from the next start of the container.
+    probes: bool | None = None
     #: The log: a text that each run prints at its start, or a function that writes to it while the container runs.
     logs: str | LogFunction | None = field(default=None, compare=False)
     #: Runs the commands of `kubectl exec` in the container; has no annotation.
@@ -190,8 +197,12 @@ def as_container(ephemeral: EphemeralContainer) -> Container:
 
 
 def _of_command(container: Container) -> Script:
-    """Return the script of the few commands that tests of failures use; others run until stopped."""
+    """Return the script of the few commands and images that tests use; others run as the kubelet's options say."""
     match [*container.command, *container.args]:
+        case [] if _PAUSE_IMAGE.fullmatch(container.image or ""):
+            return Script(run_seconds=math.inf)
+        case ["pause"]:  # agnhost's
+            return Script(run_seconds=math.inf)
         case [("true" | "/bin/true")]:
             return Script(run_seconds=0)
         case [("false" | "/bin/false")]:
@@ -223,8 +234,10 @@ def _parsed(field: str, key: str, text: str, problems: list[str]) -> dict[str, A
             return {field: tuple(int(code) for code in text.split(","))}
         if field.endswith("_seconds"):
             return {field: _seconds(text)}
+        if field == "probes":
+            return {field: ("false", "true").index(text) == 1}
     except ValueError:
-        expected = "whole numbers, such as 1 or 1,1,0" if field == "exit_code" else "a number of seconds"
+        expected = _EXPECTED.get(field, "a number of seconds")
         problems.append(f"annotation {PREFIX}{key} is ignored: expected {expected}, got {text!r}")
         return {}
     return {field: text}

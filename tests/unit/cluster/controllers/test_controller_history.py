@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pyctrl.client import Client, wait_for_list
+import msgspec
+
+from pyctrl.client import Client, HttpRequest, wait_for_list
 from pyctrl.kinds.apps.v1 import (
     ControllerRevision,
 )
@@ -27,3 +29,15 @@ async def test_history_is_limited(client: Client) -> None:
         await new_image(client, image)
         await settled(client, 1)
     await wait_for_list(client, ControllerRevision, lambda left: len(left) == 2)
+
+
+async def test_a_revision_is_written_as_go_writes_maps(client: Client) -> None:
+    """The keys of the data are sorted, so that its bytes are those of a patch that a client in Go makes."""
+    await client.create(stateful_set(1))
+    await settled(client, 1)
+    path = "/apis/apps/v1/namespaces/default/controllerrevisions"
+    response = await client.connection.rest.send(HttpRequest(method="GET", path=path))
+    (found,) = msgspec.json.decode(response.body)["items"]
+    data = found["data"]
+    assert "$patch" in data["spec"]["template"]
+    assert msgspec.json.encode(data) == msgspec.json.encode(data, order="sorted")
