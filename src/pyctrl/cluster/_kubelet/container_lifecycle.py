@@ -309,12 +309,18 @@ class ContainerLifecycle:
             return
         if not self._stopping:
             self._add_event("Normal", "Killing", f"Stopping container {self.spec.name}")
-            self.script = _stopped(self.script, grace)
-            self.until = min(self.until, now + min(self.script.stop_seconds or 0.0, grace))
+            seconds = (self.script.stop_seconds or 0.0) + self._pre_stop_sleep()
+            self.script = _stopped(self.script, seconds, grace)
+            self.until = min(self.until, now + min(seconds, grace))
         elif now + grace < self.until:
             self.until = now + grace
-            self.script = _stopped(self.script, 0.0)
+            self.script = _stopped(self.script, grace + 1, grace)
         self._stopping = True
+
+    def _pre_stop_sleep(self) -> int:
+        """Return the seconds of the hook that sleeps before the container is told to stop; other hooks take no time."""
+        hook = self.spec.lifecycle.pre_stop if self.spec.lifecycle is not None else None
+        return hook.sleep.seconds if hook is not None and hook.sleep is not None else 0
 
     def update(self, spec: Container, script: Script, now: float) -> None:
         """Update container and script: a new image restarts the container, a new script ends a backoff."""
@@ -432,9 +438,8 @@ def _restart_backoff(failures: int) -> float:
     return min(INITIAL_BACKOFF * 2 ** (failures - 1), MAX_BACKOFF) if failures else 0.0
 
 
-def _stopped(script: Script, grace: float) -> Script:
-    """Return the script of a stopped container: it exits cleanly, or is killed after its grace period."""
-    seconds = script.stop_seconds or 0.0
+def _stopped(script: Script, seconds: float, grace: float) -> Script:
+    """Return the script of a container that needs seconds to stop: it exits cleanly, or is killed after its grace."""
     ending = Script(exit_code=KILLED if seconds > grace else 0, termination_reason="Error", run_seconds=None)
     return ending.over(script)
 

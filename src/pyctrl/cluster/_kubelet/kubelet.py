@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from datetime import timedelta
 
+from pyctrl import _clock
 from pyctrl.api import Key, controller_of, is_deleting
 from pyctrl.apiserver import KubeletServer
 from pyctrl.client import Preconditions, StrategicMergePatch
@@ -20,6 +21,7 @@ from pyctrl.cluster._kubelet.kubelet_server import SimulatedKubeletServer
 from pyctrl.cluster._kubelet.node_objects import STATE, complete_nodes
 from pyctrl.cluster._kubelet.node_status import PostponedHeartbeats, add_node_status
 from pyctrl.cluster._kubelet.options import Kubelet
+from pyctrl.cluster._kubelet.pod_admission import PodRejection, find_rejection
 from pyctrl.cluster._kubelet.pod_dependencies import PodDependencies
 from pyctrl.cluster._kubelet.pod_lifecycle import PodLifecycle
 from pyctrl.cluster._kubelet.pod_resize import NodeRoom
@@ -34,6 +36,8 @@ from pyctrl.kinds.core.v1 import Container, Node, Pod
 
 __all__ = ["KubeletReconciler", "add_kubelet"]
 
+REJECTION_DELAY = timedelta(seconds=1)  # from the creation of a pod: its controller replaces it at once, without end
+REJECTED = "Pod was rejected: "  # the beginning of the message of such a pod
 DEPENDENCY_RETRY = timedelta(seconds=2)  # the next check for missing dependencies; as long as a kubelet's first retries
 
 
@@ -130,6 +134,15 @@ class KubeletReconciler(Reconciler[Pod]):
             lifecycle.close_logs()
 
     async def _sync_pod(self, request: Request, pod: Pod, node: str) -> Result | None:
+        known = self._lifecycles.get(request)
+        if known is None or known.uid != pod.metadata.uid:
+            self._forget(request)
+            if _is_rejected(pod):
+                if is_deleting(pod):
+                    await self._remove(pod)
+                return None
+            if rejection := await self._find_rejection(pod, node):
+                return await self._reject(pod, node, rejection)
         now = asyncio.get_running_loop().time()
         lifecycle = await self._lifecycle_of(request, pod, node, now)
         if is_deleting(pod):
@@ -152,16 +165,32 @@ class KubeletReconciler(Reconciler[Pod]):
             if is_deleting(pod):
                 await self._remove(pod)
                 return None
-        change = lifecycle.next_change(now)
-        return None if change == math.inf else Result.after(timedelta(seconds=max(0.0, change - now)))
+        return _at(lifecycle.next_change(now), now)
+
+    async def _find_rejection(self, pod: Pod, node: str) -> PodRejection | None:
+        """Return why the node does not admit a new pod, or None."""
+        found = await self.client.find(Node, Key("", node))
+        if found is None or is_deleting(pod) or pod.status.phase != "Pending" or pod.status.container_statuses:
+            return None
+        return find_rejection(pod, found, self._pods_on(node))
+
+    async def _reject(self, pod: Pod, node: str, rejection: PodRejection) -> Result | None:
+        """Fail a pod that the node does not admit."""
+        age = _clock.now() - (pod.metadata.creation_timestamp or _clock.now())
+        if age < REJECTION_DELAY:
+            return Result.after(REJECTION_DELAY - age)
+        status = {"phase": "Failed", "reason": rejection.reason, "message": f"{REJECTED}{rejection.message}"}
+        await self.client.status.patch(pod, StrategicMergePatch({"status": status}))
+        await self._recorders[node].warning(pod, rejection.reason, rejection.message)
+        return None
+
+    def _pods_on(self, node: str) -> Iterator[Pod]:
+        """Iterate over the pods that run on a node."""
+        return (each.pod for each in self._lifecycles.values() if each.node == node and not each.is_over)
 
     async def _room(self, lifecycle: PodLifecycle, node: str) -> NodeRoom:
         """Return what the node of a pod can allocate beside its other pods."""
-        others = [
-            each.pod
-            for each in self._lifecycles.values()
-            if each is not lifecycle and each.node == node and not each.is_over
-        ]
+        others = [each for each in self._pods_on(node) if each is not lifecycle.pod]
         return NodeRoom.of(await self.client.get(Node, Key("", node)), others)
 
     def _write_logs(self, lifecycle: PodLifecycle) -> None:
@@ -180,8 +209,7 @@ class KubeletReconciler(Reconciler[Pod]):
     async def _lifecycle_of(self, request: Request, pod: Pod, node: str, now: float) -> PodLifecycle:
         script = script_of(pod, lambda container: self._default(pod, container), self._options.script)
         lifecycle = self._lifecycles.get(request)
-        if lifecycle is None or lifecycle.uid != pod.metadata.uid:
-            self._forget(request)
+        if lifecycle is None:
             lifecycle = self._lifecycles[request] = PodLifecycle(pod, script, now)
         else:
             lifecycle.update(pod, script, now)
@@ -218,3 +246,12 @@ class KubeletReconciler(Reconciler[Pod]):
         if pod.metadata.deletion_grace_period_seconds != 0:
             same_pod = Preconditions(uid=pod.metadata.uid)
             await self.client.delete(pod, grace_period_seconds=0, preconditions=same_pod)
+
+
+def _at(change: float, now: float) -> Result | None:
+    """Return the result of a reconcile for the next one at a time of the loop, or None without one."""
+    return None if change == math.inf else Result.after(timedelta(seconds=max(0.0, change - now)))
+
+
+def _is_rejected(pod: Pod) -> bool:
+    return pod.status.phase == "Failed" and (pod.status.message or "").startswith(REJECTED)

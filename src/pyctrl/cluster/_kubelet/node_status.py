@@ -130,6 +130,7 @@ class NodeStatusReconciler(Reconciler[Node]):
         self._registered.add(request.name)
         state = node.metadata.annotations.get(STATE)
         if state != "lost":
+            await self._allocate(node, template)
             reported = await self._report(node, is_ready=state != "not-ready")
             if self._postponed is None:
                 await self._renew(node)
@@ -157,6 +158,18 @@ class NodeStatusReconciler(Reconciler[Node]):
         except NotFound:
             await self.client.create(node_lease(node, _clock.now()))
         self._renewed[name] = now
+
+    async def _allocate(self, node: Node, template: Node) -> None:
+        """Make resources allocatable that a user has added to the capacity, as a kubelet does."""
+        before, known = node.status.allocatable, template.status.allocatable
+        changed = {
+            name: node.status.capacity.get(name)
+            for name in (node.status.capacity.keys() | before.keys()) - known.keys()
+            if node.status.capacity.get(name) != before.get(name)
+        }
+        if changed:
+            wire = {name: None if quantity is None else str(quantity) for name, quantity in changed.items()}
+            await self.client.status.patch(node, MergePatch({"status": {"allocatable": wire}}))
 
     async def _report(self, node: Node, *, is_ready: bool) -> datetime:
         """Write the conditions if one has changed, and periodically if none has; return when they were written."""

@@ -65,6 +65,19 @@ async def test_deletion_is_graceful(client: Client, stop_seconds: str, gone_afte
     assert "Killing" in await reasons(client, "p")
 
 
+@pytest.mark.parametrize(("sleep", "gone_after"), [(7, 7), (15, 10)])
+async def test_a_hook_that_sleeps_lengthens_the_stop(client: Client, sleep: int, gone_after: int) -> None:
+    """A pod with the hook preStop that sleeps stays for that time, at most for its grace period."""
+    lifecycle = {"preStop": {"sleep": {"seconds": sleep}}}
+    containers = [{"name": "c", "image": "busybox", "lifecycle": lifecycle}]
+    await client.create(pod(containers=containers, terminationGracePeriodSeconds=30))
+    await until_phase(client, "p", "Running")
+    await client.delete(Pod, P, grace_period_seconds=10)
+    began = asyncio.get_running_loop().time()
+    await wait_until_gone(client, Pod, P)
+    assert round(asyncio.get_running_loop().time() - began) == gone_after
+
+
 async def test_a_shorter_grace_period_counts(client: Client) -> None:
     """A second deletion with a shorter grace period takes effect."""
     await client.create(pod(annotations=scripted(stop_seconds="forever"), terminationGracePeriodSeconds=3600))
