@@ -137,24 +137,24 @@ def check_type_meta(obj: dict[str, Any], resource: ResourceType, body: bytes) ->
 
 
 def check_patched_type_meta(obj: dict[str, Any], resource: ResourceType) -> StatusError | None:
-    """Refuse the result of a patch to a custom resource that has no kind or apiVersion.
+    """Refuse the result of a patch whose kind or apiVersion is no text, or absent in a custom resource.
 
     Returns:
-        422: it has another kind or version, which matters to whole objects only.
+        422: a custom resource has another kind or version, which matters to whole objects only.
     """
-    if not resource.is_custom:
-        return None
-    if not obj.get("kind"):
+    if resource.is_custom and not obj.get("kind"):
         shown = msgspec.json.encode(obj, order="sorted").decode()
         raise UndecodableBody(resource.kind, resource.version, f"Object 'Kind' is missing in '{shown}'")
-    if not obj.get("apiVersion"):
+    if resource.is_custom and not obj.get("apiVersion"):
         raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
     for key in ("apiVersion", "kind"):
-        if type(obj[key]) is not str:
+        if type(obj.get(key, "")) is not str and obj[key] is not None:
             why = f"cannot unmarshal {json_kind(obj[key])} into Go struct field .{key} of type string"
             raise UndecodableBody(
                 resource.kind, resource.version, f"couldn't get version/kind; json parse error: json: {why}"
             )
+    if not resource.is_custom:
+        return None
     kind, version = obj["kind"], obj["apiVersion"]
     if version.count("/") > 1:
         raise UndecodableBody(resource.kind, resource.version, f"unexpected GroupVersion string: {version}")

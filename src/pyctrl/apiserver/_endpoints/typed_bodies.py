@@ -88,10 +88,32 @@ def check_kind_of(obj: Mapping[str, Any], wanted: Kind, registry: ServedResource
     short = version.rpartition("/")[2]
     if kind not in _UNVERSIONED and not registry.is_registered(version, kind):
         raise UndecodableBody(kind, short, _not_registered(kind, version), of=wanted.kind)
+    _check_fits(obj, Kind(*_group_and_version(version), kind), wanted, registry)
     package = "v1" if kind in _META else short
     internal = wanted.group.partition(".")[0] or "core"
     reason = f"converting ({package}.{kind}) to ({internal}.{wanted.kind}): unknown conversion"
     raise UndecodableBody(kind, short, reason, of=wanted.kind)
+
+
+def _check_fits(obj: Mapping[str, Any], kind: Kind, wanted: Kind, registry: ServedResources) -> None:
+    """Check that an object decodes as its own kind, which comes before its conversion to the wanted one."""
+    found = registry.by_kind(kind.group, kind.version, kind.kind)
+    if kind in _COMPONENTS:
+        node = registry.components.node("core_v1", _COMPONENTS[kind])
+    elif found is not None and not found.is_custom:
+        node = found.schema
+    else:
+        return
+    try:
+        decode(node, dict(obj), [])
+    except DecodeFailed as failed:
+        why, converted = str(failed), failed.converted
+        raise UndecodableBody(kind.kind, kind.version, why, of=wanted.kind, converted=converted) from None
+
+
+def _group_and_version(api_version: str) -> tuple[str, str]:
+    group, _, version = api_version.rpartition("/")
+    return group, version
 
 
 def _version_mismatch(version: str, expected: str) -> Exception:

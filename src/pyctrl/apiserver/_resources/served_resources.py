@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pyctrl.apiserver._errors import resource_not_served
-from pyctrl.apiserver._resources.unserved_kinds import UNSERVED_KINDS
+from pyctrl.apiserver._resources.unserved_kinds import KINDS_WITHOUT_RESOURCE, UNSERVED_KINDS
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
@@ -94,8 +94,8 @@ class ServedResources:
         known = self.by_kind(group, version, kind.removesuffix("List"))
         if known is not None and not known.is_custom:
             return group not in _OTHER_SCHEMES
-        if (api_version, kind) == ("v1", "List"):
-            return True  # of objects of any kinds
+        if (api_version, kind) in KINDS_WITHOUT_RESOURCE or (api_version, kind) == ("v1", "List"):
+            return True  # the last is that of objects of any kinds
         if kind.removesuffix("List") in UNSERVED_KINDS.get(api_version, ()):
             return True
         return kind in _EVERYWHERE and version in self.group_versions.get(group, ())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["UNSERVED_KINDS"]
+__all__ = ["KINDS_WITHOUT_RESOURCE", "UNSERVED_KINDS"]
 
 _TEXTS: Final = {
     "admission.k8s.io/v1": "AdmissionReview",
@@ -61,3 +61,13 @@ _TEXTS: Final = {
 }
 
 UNSERVED_KINDS: Final[Mapping[str, frozenset[str]]] = {key: frozenset(text.split()) for key, text in _TEXTS.items()}
+
+#: Kinds of served versions that are no resources: bodies of subresources, and parameters.
+KINDS_WITHOUT_RESOURCE: Final = frozenset(
+    (
+        *(("autoscaling/v1", "Scale"), ("policy/v1", "Eviction"), ("authentication.k8s.io/v1", "TokenRequest")),
+        *(("v1", f"{each}Options") for each in ("PodAttach", "PodExec", "PodLog", "PodPortForward")),
+        *(("v1", f"{each}ProxyOptions") for each in ("Node", "Pod", "Service")),
+        *(("v1", each) for each in ("PodStatusResult", "RangeAllocation", "SerializedReference")),
+    )
+)

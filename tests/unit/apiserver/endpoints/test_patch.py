@@ -75,3 +75,13 @@ def test_an_apply_names_its_kind(ask: Asker, body: dict[str, object], message: s
     """An apply without its group, version and kind, or with managed fields, is refused."""
     code, status = ask("PATCH", f"{CONFIGMAPS}/a", body, headers=APPLY, fieldManager="me")
     assert (code, status["message"]) == (400, message)
+
+
+def test_a_patch_cannot_make_the_kind_a_number(ask: Asker) -> None:
+    """The error is that of the decoder, which looks for the kind first."""
+    ask.make("a")
+    operations = [{"op": "replace", "path": "/kind", "value": 5}]
+    headers = {"Content-Type": "application/json-patch+json"}
+    code, refused = ask("PATCH", f"{CONFIGMAPS}/a", operations, headers=headers)
+    assert code == 422
+    assert refused["message"].endswith("json: cannot unmarshal number into Go struct field .kind of type string")

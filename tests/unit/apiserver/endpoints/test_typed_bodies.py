@@ -49,6 +49,22 @@ def test_a_body_of_another_kind_is_refused(obj: dict[str, Any], why: str) -> Non
     assert refused.value.code == 400
 
 
+@pytest.mark.parametrize(
+    ("obj", "why"),
+    [
+        ({"apiVersion": "v1", "kind": "Secret", "data": {"a": "!"}}, "illegal base64 data at input byte 0"),
+        ({"apiVersion": "v1", "kind": "Pod", "spec": {"containers": 5}}, "Go struct field PodSpec.spec.containers"),
+        ({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": 5}, "Go struct field Eviction.metadata"),
+        ({"apiVersion": "policy/v1", "kind": "Eviction"}, "converting .v1.Eviction. to .autoscaling.Scale."),
+        ({"apiVersion": "v1", "kind": "PodExecOptions"}, "converting .v1.PodExecOptions. to .autoscaling.Scale."),
+    ],
+)
+def test_a_body_of_another_kind_is_decoded_as_that_kind(obj: dict[str, Any], why: str) -> None:
+    """A body that does not even fit its own kind is refused for that."""
+    with pytest.raises(StatusError, match=why):
+        check_kind_of(obj, SCALE, REGISTRY)
+
+
 def test_delete_options_may_have_the_group_version_of_the_resource() -> None:
     """Delete options are read in any group version, as clients send them with that of the resource."""
     body = {"kind": "DeleteOptions", "apiVersion": "apps/v1", "gracePeriodSeconds": 3}
