@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
+from cyclopts.validators import Number
 
 __all__ = [
     "FILES",
@@ -22,6 +23,7 @@ __all__ = [
     "KindName",
     "KindVersion",
     "LogLevel",
+    "NodeCount",
     "Output",
     "OutputDir",
     "OutputFile",
@@ -98,6 +100,10 @@ LogLevel = Annotated[
 ]
 
 ServerLogLevel = Annotated[LogLevel, Parameter(help=f"{_LOG_LEVEL} Defaults to `warn`.")]
+
+_ONE_OR_MORE = Number(gte=1, lte=1000)  # a thousand nodes have networks of their own for pods
+
+NodeCount = Annotated[int, Parameter(metavar="N", validator=_ONE_OR_MORE)]
 
 ServiceAccount = Annotated[str | None, Parameter(name=("--service-account", "--account"), metavar="ACCOUNT")]
 

@@ -80,7 +80,8 @@ class DevOptions:
         drain: how long running reconciles may take to finish on a reload.
         poll: the interval between two polls of the files.
         controllers: whether to run the controllers of kube-controller-manager.
-        kubelet: whether to run pods on a simulated node.
+        kubelet: whether to run pods on simulated nodes.
+        nodes: the number of nodes.
         pod_script: says what the containers of these pods do.
         bind: binds arguments to the program's setup function after each import.
     """
@@ -93,6 +94,7 @@ class DevOptions:
     poll: timedelta = timedelta(milliseconds=300)
     controllers: bool = True
     kubelet: bool = True
+    nodes: int = 1
     pod_script: ScriptFunction | None = None
     bind: Callable[[SetupFunction], SetupFunction] = lambda setup: setup
 
@@ -128,6 +130,7 @@ class DevSession:
             random=self.random,
             controllers=options.controllers,
             kubelet=options.kubelet and Kubelet(script=options.pod_script),
+            nodes=options.nodes,
         )
         self._login = self.cluster.config
         #: The reconciles and errors of its controllers.

@@ -12,7 +12,7 @@ from pyctrl.cli._apiserver.flags import WebhookFlags, modes, plugin_names
 from pyctrl.cli._apiserver.front_proxy import FrontProxyFlags
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._pod_script import PodScript
-from pyctrl.cli._shared_flags import ServerLogLevel
+from pyctrl.cli._shared_flags import NodeCount, ServerLogLevel
 
 __all__ = ["app"]
 
@@ -87,6 +87,7 @@ def apiserver(
     controllers: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
     controller_name: Annotated[tuple[str, ...], Parameter(group=CONTENT, metavar="NAME")] = (),
     kubelet: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
+    nodes: Annotated[NodeCount, Parameter(group=CONTENT)] = 1,
     kubelet_port: Annotated[
         int | None, Parameter(group=CONTENT, metavar="PORT", validator=Number(gte=0, lte=65535))
     ] = None,
@@ -155,9 +156,12 @@ def apiserver(
     controller_name
         Run this controller, by kube-controller-manager's name, and no others. May be repeated.
     kubelet
-        Run pods on a simulated node. No container is started.
+        Run pods on simulated nodes. No container is started.
+    nodes
+        How many nodes there are: `node-1` and so on, among which the scheduler distributes pods.
     kubelet_port
-        Also serve the API of the node's kubelet at this port, usually 10250. It is always below the proxy of the node.
+        Also serve the API of the first node's kubelet at this port, usually 10250. That of each is always below the
+        proxy of its node.
     pod_start_seconds
         How long a pod stays Pending before it is bound to the node.
     pod_script
@@ -204,6 +208,7 @@ def apiserver(
         controllers=controllers,
         controller_name=controller_name,
         kubelet=kubelet,
+        nodes=nodes,
         kubelet_port=kubelet_port,
         pod_start_seconds=pod_start_seconds,
         pod_script=pod_script,

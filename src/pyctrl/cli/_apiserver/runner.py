@@ -53,7 +53,7 @@ __all__ = ["ApiServerRunner"]
 
 STATE = "state.db"
 ADMINISTRATORS = "system:masters"
-NODE = "node-1"  # the simulated node of the cluster
+NODE = "node-1"  # the first simulated node of the cluster
 ADMIN = User(name="kubernetes-admin", groups=(ADMINISTRATORS,))
 
 
@@ -81,6 +81,7 @@ class ApiServerRunner:
     controllers: bool
     controller_name: tuple[str, ...]
     kubelet: bool
+    nodes: int
     kubelet_port: int | None
     pod_script: str | None
     pod_start_seconds: float
@@ -217,7 +218,13 @@ class ApiServerRunner:
 
         kubelet = Kubelet(start_seconds=self.pod_start_seconds, script=script) if self.kubelet else False
         names = cast("tuple[ControllerName, ...]", self.controller_name)
-        return Cluster(controllers=names or self.controllers, kubelet=kubelet, server=server, authority=authority)
+        return Cluster(
+            controllers=names or self.controllers,
+            kubelet=kubelet,
+            nodes=self.nodes,
+            server=server,
+            authority=authority,
+        )
 
     def _tokens(self) -> dict[str, User] | None:
         if self.token_auth_file is None:

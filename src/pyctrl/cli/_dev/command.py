@@ -11,7 +11,7 @@ from cyclopts.validators import Number
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
 from pyctrl.cli._pod_script import PodScript
-from pyctrl.cli._shared_flags import ShippedProgram
+from pyctrl.cli._shared_flags import NodeCount, ShippedProgram
 
 __all__ = ["app"]
 
@@ -51,6 +51,7 @@ def dev(
     rbac: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
     controllers: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
     kubelet: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
+    nodes: Annotated[NodeCount, Parameter(group=CLUSTER)] = 1,
     pod_script: Annotated[PodScript, Parameter(group=CLUSTER)] = None,
     port: Annotated[int, Parameter(group=CLUSTER, metavar="PORT", validator=Number(gte=0, lte=65535))] = 0,
     write_kubeconfig: Annotated[
@@ -84,7 +85,9 @@ def dev(
     controllers
         Run the controllers of a cluster: garbage collection, Deployments, Jobs and so on.
     kubelet
-        Run pods on a simulated node. No container is started.
+        Run pods on simulated nodes. No container is started.
+    nodes
+        How many nodes there are.
     pod_script
         A Python function that says what the containers do: the commands of `kubectl exec`, the ports of `kubectl
         port-forward`. `pyctrl.cluster:host_script` runs the commands on this machine.
@@ -110,6 +113,7 @@ def dev(
         rbac=rbac,
         controllers=controllers,
         kubelet=kubelet,
+        nodes=nodes,
         pod_script=pod_script,
         port=port,
         kubeconfig_out=write_kubeconfig,

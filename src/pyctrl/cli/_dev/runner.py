@@ -60,6 +60,7 @@ class DevRunner:
     rbac: bool
     controllers: bool
     kubelet: bool
+    nodes: int
     pod_script: str | None
     port: int
     kubeconfig_out: Path | None
@@ -146,6 +147,7 @@ class DevRunner:
             namespaces=self._settings.watch_namespaces if self._is_of_project else (),
             controllers=self.controllers,
             kubelet=self.kubelet,
+            nodes=self.nodes,
             pod_script=load_pod_script(self.pod_script),
             bind=lambda setup: next(binds)(setup),  # noqa: PLW0108 (the next one at each call)
         )

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._pod_script import PodScript
+from pyctrl.cli._shared_flags import NodeCount
 
 __all__ = ["app"]
 
@@ -43,6 +44,7 @@ def envtest(
     controllers: bool = False,
     controller_name: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
     kubelet: bool = False,
+    nodes: NodeCount | None = None,
     pod_script: PodScript = None,
 ) -> None:
     """Print a directory for `KUBEBUILDER_ASSETS`.
@@ -63,11 +65,21 @@ def envtest(
     controller_name
         Run this controller, by kube-controller-manager's name, and no others. May be repeated.
     kubelet
-        Run pods on a simulated node, one beside each API server. No container is started.
+        Run pods on a simulated node beside each API server. No container is started.
+    nodes
+        How many nodes there are beside each API server. Implies `--kubelet`.
     pod_script
         A Python function that says what the containers do: the commands of `kubectl exec`, the ports of `kubectl
         port-forward`, the logs. Implies `--kubelet`.
     """
     from pyctrl.cli._envtest.printer import print_assets  # here: help and completion need none of it
 
-    print_assets(print, bin_dir, controllers=controllers, names=controller_name, kubelet=kubelet, pod_script=pod_script)
+    print_assets(
+        print,
+        bin_dir,
+        controllers=controllers,
+        names=controller_name,
+        kubelet=kubelet,
+        nodes=nodes,
+        pod_script=pod_script,
+    )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pyctrl.cli._envtest.kube_apiserver_flags import FLAGS, FlagError, parse_flags
 
-__all__ = ["ALL_CONTROLLERS", "CONTROLLERS", "KUBELET", "POD_SCRIPT", "VERSION", "main"]
+__all__ = ["ALL_CONTROLLERS", "CONTROLLERS", "KUBELET", "NODES", "POD_SCRIPT", "VERSION", "main"]
 
 VERSION = "v1.36.2"
 
@@ -19,6 +19,7 @@ VERSION = "v1.36.2"
 CONTROLLERS = "PYCTRL_ENVTEST_CONTROLLERS"  # names of controllers, separated by commas, or ALL_CONTROLLERS
 ALL_CONTROLLERS = "1"
 KUBELET = "PYCTRL_ENVTEST_KUBELET"
+NODES = "PYCTRL_ENVTEST_NODES"  # their number
 POD_SCRIPT = "PYCTRL_ENVTEST_POD_SCRIPT"  # MODULE:FUNCTION or FILE.py:FUNCTION, for the containers of the kubelet
 
 GARBAGE_THRESHOLD = 50_000  # objects; collections during imports take 8 % of the start

@@ -34,7 +34,7 @@ from pyctrl.apiserver import (
 from pyctrl.cli._admission_configuration_file import read_admission_configuration
 from pyctrl.cli._audit_policy_file import read_audit_policy
 from pyctrl.cli._envtest.front_proxy import FRONT_PROXY_FLAGS, authentication_info, proxy_client
-from pyctrl.cli._envtest.kube_apiserver import ALL_CONTROLLERS, CONTROLLERS, KUBELET, POD_SCRIPT
+from pyctrl.cli._envtest.kube_apiserver import ALL_CONTROLLERS, CONTROLLERS, KUBELET, NODES, POD_SCRIPT
 from pyctrl.cli._envtest.kube_apiserver_flags import Flags
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.cli._webhook_kubeconfig import webhook_target
@@ -162,8 +162,10 @@ class KubeAPIServerRunner:
         self, stack: AsyncExitStack, server: ApiServer, authority: CertificateAuthority
     ) -> None:
         """Start the controllers that the environment selects; envtest's control planes have none."""
-        controllers, kubelet, script = (os.environ.get(name, "") for name in (CONTROLLERS, KUBELET, POD_SCRIPT))
-        if not controllers and not kubelet and not script:
+        names_of_variables = (CONTROLLERS, KUBELET, NODES, POD_SCRIPT)
+        controllers, kubelet, nodes, script = (os.environ.get(name, "") for name in names_of_variables)
+        has_nodes = bool(kubelet or nodes or script)
+        if not controllers and not has_nodes:
             return
 
         names = cast("tuple[ControllerName, ...]", tuple(filter(None, controllers.split(","))))
@@ -174,7 +176,8 @@ class KubeAPIServerRunner:
 
             return Cluster(
                 controllers=names if controllers != ALL_CONTROLLERS else True,
-                kubelet=Kubelet(script=load_pod_script(script or None)) if kubelet or script else False,
+                kubelet=Kubelet(script=load_pod_script(script or None)) if has_nodes else False,
+                nodes=int(nodes or 1),
                 server=server,
                 authority=authority,
             )

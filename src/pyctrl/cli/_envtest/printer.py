@@ -10,7 +10,7 @@ from typing import Literal
 from pyctrl._distribution import version
 from pyctrl.cli._controllers import check_controllers
 from pyctrl.cli._envtest.binary_assets import default_directory, write_binary_assets
-from pyctrl.cli._envtest.kube_apiserver import CONTROLLERS, KUBELET, POD_SCRIPT, VERSION
+from pyctrl.cli._envtest.kube_apiserver import CONTROLLERS, KUBELET, NODES, POD_SCRIPT, VERSION
 from pyctrl.cli._pod_script import absolute_pod_script
 
 __all__ = ["print_assets"]
@@ -23,6 +23,7 @@ def print_assets(
     controllers: bool,
     names: tuple[str, ...],
     kubelet: bool,
+    nodes: int | None,
     pod_script: str | None,
 ) -> None:
     """Write the executables, and print their directory.
@@ -34,6 +35,7 @@ def print_assets(
     variables = {
         CONTROLLERS: ",".join(sorted(names)) or ("1" if controllers else ""),
         KUBELET: "1" if kubelet else "",
+        NODES: str(nodes or ""),
         POD_SCRIPT: absolute_pod_script(pod_script),
     }
     environment = {name: value for name, value in variables.items() if value}

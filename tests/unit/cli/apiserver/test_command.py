@@ -21,6 +21,7 @@ from tests.unit.cli._command import apiserver
 from tests.unit.cli.apiserver._served import ALONE, TOKENS
 from tests.unit.cli.conftest import Run
 
+SPEC = {"containers": [{"name": "main", "image": "busybox"}]}
 WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 pytestmark = pytest.mark.slow("starts a process, which takes up to a second")
@@ -50,6 +51,22 @@ def test_the_kubeconfig_works(tmp_path: Path) -> None:
         asyncio.run(look(config))
         ended = served.stop()
     assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_pods_are_distributed_among_the_nodes(tmp_path: Path) -> None:
+    """With `--nodes 3` there are three nodes, and the scheduler uses all of them."""
+    kubeconfig = tmp_path / "kubeconfig"
+
+    async def place(config: Config) -> set[str | None]:
+        async with Client.connect(config) as client:
+            await wait_for(client, ServiceAccount, Key("default", "default"))
+            pods = [{"metadata": {"name": f"p{each}", "namespace": "default"}, "spec": SPEC} for each in range(3)]
+            made = [await client.create(Pod.from_wire(each)) for each in pods]
+            bound = [await wait_for(client, Pod, each.key, lambda pod: bool(pod.spec.node_name)) for each in made]
+            return {each.spec.node_name for each in bound}
+
+    with apiserver("--write-kubeconfig", kubeconfig, "--nodes", "3", "--pod-start-seconds", "0"):
+        assert asyncio.run(place(Config.from_kubeconfig(kubeconfig))) == {"node-1", "node-2", "node-3"}
 
 
 def test_the_authority_is_kept(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ def runner_of(target: str) -> DevRunner:
         rbac=True,
         controllers=False,
         kubelet=False,
+        nodes=1,
         pod_script=None,
         port=0,
         kubeconfig_out=None,

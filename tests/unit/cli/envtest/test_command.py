@@ -63,6 +63,12 @@ def test_controllers_are_chosen_by_name(run: Run, tmp_path: Path) -> None:
     assert "pyctrl: --controller-name gc: there is no such controller; there are " in told.err
 
 
+def test_the_number_of_nodes_is_written(run: Run, tmp_path: Path) -> None:
+    """`--nodes 2` starts two simulated nodes beside each API server, without `--kubelet`."""
+    assert run("envtest", "--bin-dir", str(tmp_path), "--nodes", "2").code == 0
+    assert "PYCTRL_ENVTEST_NODES=2" in (tmp_path / "kube-apiserver").read_text()
+
+
 def test_a_script_is_checked_when_the_directory_is_written(run: Run, tmp_path: Path) -> None:
     """kube-apiserver gets the absolute path of the script; a function that does not exist is one line."""
     (tmp_path / "containers.py").write_text("def script(pod, container): return None\n")
