@@ -29,6 +29,7 @@ from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.defaulting import apply_defaults, copied, prune_nulls
 from pyctrl.apiserver._schema.field_paths import value_at
 from pyctrl.apiserver._schema.ratcheting import ABSENT
+from pyctrl.apiserver._schema.raw_json import RawPath
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode, compile_structural
 from pyctrl.apiserver._schema.typed import DecodeFailed, decode
 from pyctrl.apiserver._schema.validation import validate, validate_list_types
@@ -68,6 +69,7 @@ class CustomResourceType:
     deletion: DeletionStrategy | None = None
     garbage_collection: GarbageCollectionPolicy = GarbageCollectionPolicy.DELETE_DEPENDENTS
     delete_warning: str = ""
+    raw_paths: tuple[RawPath, ...] = ()
     verbs: tuple[str, ...] = VERBS
     allows_unconditional_update: bool = False
     allows_create_on_update: bool = False

@@ -32,6 +32,7 @@ from pyctrl.apiserver._patch.patcher import (
 )
 from pyctrl.apiserver._request.options import WriteOptions, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._schema.raw_json import without_texts
 from pyctrl.apiserver._serializer.decoding import media_type
 from pyctrl.apiserver._storage.storage import StoredObject
 
@@ -60,6 +61,7 @@ class PatchHandler:
             live = stored.read(request.resource)
             new, duplicates = apply_patch_to_object(live, request, media)
             kept = _kept_fields(request, media, new, live)
+            new = without_texts(new, request.resource.raw_paths)
             try:
                 mismatch = check_patched_type_meta(new, request.resource)
                 if not request.resource.is_custom:
@@ -95,6 +97,7 @@ class PatchHandler:
                 subresource=target.subresource or None,
             )
             report_repeated_keys(request, repeated, options.field_validation)
+            new = without_texts(new, resource.raw_paths)
             if live is not None:
                 update_last_applied(new, live, sent, request.manager)
             try:

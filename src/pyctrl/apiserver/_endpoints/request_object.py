@@ -11,6 +11,7 @@ from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
 from pyctrl.apiserver._request.options import WriteOptions
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.served_resources import ServedResources
+from pyctrl.apiserver._schema.raw_json import keep_texts
 from pyctrl.apiserver._schema.typed import DecodeFailed
 from pyctrl.apiserver._serializer.decoding import BODY_LIMIT, decode_strictly, media_type, number_text
 
@@ -34,6 +35,8 @@ def read_request_object(request: ResourceRequest, options: WriteOptions, served:
     if obj.get("kind") != resource.kind or obj.get("apiVersion") != resource.api_version:
         check_type_meta(obj, resource, body)
         check_kind(obj, resource, served)
+    if resource.raw_paths and media_type(request.headers) == JSON:
+        keep_texts(obj, body, resource.raw_paths)
     try:
         decode_as_resource(obj, request, options, duplicates)
     except UndecodableBody as unfit:

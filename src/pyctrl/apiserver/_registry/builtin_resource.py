@@ -75,6 +75,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         storage_version: The version of the objects in etcd, where it is not the served one.
         storage_prefix: The prefix of the keys in etcd, where it is not the plural.
         deprecation: The warning that answers every request.
+        raw_fields: The fields that hold any JSON, whose text is kept, such as `spec.config[].opaque.parameters`.
     """
 
     group: str
@@ -92,6 +93,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     storage_version: str = ""
     storage_prefix: str = ""
     deprecation: str = ""
+    raw_fields: tuple[str, ...] = ()
 
     def new_strategy(self) -> Strategy:
         """Return the strategy for one server."""

@@ -18,6 +18,7 @@ from pyctrl.apiserver._registry.table_cells import NONE, Cells
 from pyctrl.apiserver._resources.resource_type import DecodedFields
 from pyctrl.apiserver._resources.unserved_kinds import UNSERVED_KINDS
 from pyctrl.apiserver._schema.components import OpenAPIComponents
+from pyctrl.apiserver._schema.raw_json import RawPath, raw_path
 from pyctrl.apiserver._schema.required_lists import RequiredLists
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 from pyctrl.apiserver._schema.typed import DecodeFailed, decode, empty
@@ -79,6 +80,7 @@ class BuiltinResourceType:
         self.returns_deleted_object: bool = self.strategy.returns_deleted_object
         self.storage_group: str = self.group if resource.storage_group is None else resource.storage_group
         self.storage_version: str = resource.storage_version or version
+        self.raw_paths: tuple[RawPath, ...] = tuple(map(raw_path, resource.raw_fields))
         self.storage_prefix: str = resource.storage_prefix or self.plural
         self.document: str = f"{self.group or 'core'}_{version}"  # the OpenAPI document that describes the kind
         self._components = components

@@ -104,6 +104,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group=_GROUP,
         kind="DeviceClass",
+        raw_fields=("spec.config[].opaque.parameters",),
         strategy=Strategy(
             returns_deleted_object=True,
             has_generation=True,
@@ -114,6 +115,11 @@ RESOURCES: Final = (
     BuiltinResource(
         group=_GROUP,
         kind="ResourceClaim",
+        raw_fields=(
+            "spec.devices.config[].opaque.parameters",
+            "status.allocation.devices.config[].opaque.parameters",
+            "status.devices[].data",
+        ),
         has_status_table=False,
         strategy=Strategy(
             returns_deleted_object=True,
@@ -129,6 +135,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group=_GROUP,
         kind="ResourceClaimTemplate",
+        raw_fields=("spec.spec.devices.config[].opaque.parameters",),
         strategy=Strategy(
             returns_deleted_object=True,
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),

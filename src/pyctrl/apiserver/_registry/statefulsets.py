@@ -204,5 +204,6 @@ RESOURCES: Final = (
         kind="ControllerRevision",
         strategy=Strategy(on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE), validates=(_validate_revision,)),
         cells=_revision_cells,
+        raw_fields=("data",),
     ),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
+from pyctrl.apiserver._schema.raw_json import RawPath
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class ResourceType(Protocol):
     deletion: DeletionStrategy | None  # None: a deleted object is removed at once unless it has finalizers
     garbage_collection: GarbageCollectionPolicy
     delete_warning: str  # about a delete without a propagation policy, or ""
+    raw_paths: tuple[RawPath, ...]  # of the values that are kept as they were sent
 
     @property
     def api_version(self) -> str: ...

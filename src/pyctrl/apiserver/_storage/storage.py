@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pyctrl.apiserver._schema.raw_json import encode_with_texts
 from pyctrl.apiserver._storage.backend import Backend, Revision
 from pyctrl.apiserver._storage.heartbeats import Heartbeats
 from pyctrl.apiserver._storage.stored_object import EventType, NotConverted, StoredObject, WatchCacheEvent, key_of
@@ -261,7 +262,8 @@ class Collection:
         """
         version = self._storage.version + 1
         obj["metadata"]["resourceVersion"] = str(version)
-        stored = StoredObject(obj, version, resource)
+        raw = () if resource is None else resource.raw_paths
+        stored = StoredObject(obj, version, resource, encode_with_texts(obj, raw) if raw else None)
         if self._storage.backend is not None:
             self._storage.backend.write(Revision(version, *self._resource, stored.key, stored.data))
         self._storage.advance()

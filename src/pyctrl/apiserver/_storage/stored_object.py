@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from pyctrl.api import hash_field
+from pyctrl.apiserver._schema.raw_json import keep_texts
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
@@ -83,6 +84,8 @@ class StoredObject:
     def read(self, resource: ResourceType) -> dict[str, Any]:
         """Decode the object in the version of `resource`."""
         obj: dict[str, Any] = _decode(self.view(resource))
+        if resource.raw_paths:
+            keep_texts(obj, self.view(resource), resource.raw_paths)
         return obj
 
     def view(self, resource: ResourceType) -> bytes:
