@@ -43,7 +43,7 @@ def test_completion_is_a_script_that_the_shell_reads(run: Run, shell: str) -> No
     [
         (["vali"], ["validate"]),
         (["rbac", "doc"], ["doctor"]),
-        (["apiserver", "--no"], ["--no-controllers", "--no-kubelet"]),
+        (["apiserver", "--no"], ["--no-controllers", "--no-kubelet", "--nodes"]),
         (["validate", "-o", ""], ["text", "json"]),
         (["completion", "z"], ["zsh"]),
     ],

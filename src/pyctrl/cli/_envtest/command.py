@@ -65,9 +65,9 @@ def envtest(
     controller_name
         Run this controller, by kube-controller-manager's name, and no others. May be repeated.
     kubelet
-        Run pods on a simulated node beside each API server. No container is started.
+        Run pods on simulated nodes. Each API server has its own. No container is started.
     nodes
-        How many nodes there are beside each API server. Implies `--kubelet`.
+        How many nodes there are. Each API server has as many. Implies `--kubelet`.
     pod_script
         A Python function that says what the containers do: the commands of `kubectl exec`, the ports of `kubectl
         port-forward`, the logs. Implies `--kubelet`.
