@@ -51,7 +51,7 @@ from pyctrl.cel._parser import NOT_INSTALLED, has_library
 from pyctrl.cel._patch_types import JSON_PATCH, OBJECT, go_formats, object_value_json, type_name_problems, value_json
 from pyctrl.cel._shard_selectors import parse_shard_selector
 from pyctrl.cel._types import BOOL, DYN, INT, NULL, STRING, Type, list_of, map_of, optional_of
-from pyctrl.cel._values import NONE, ObjectValue, Optional
+from pyctrl.cel._values import NONE, ObjectValue, Optional, UnconvertedLiteral
 
 __all__ = [
     "BOOL",
@@ -90,6 +90,7 @@ __all__ = [
     "Program",
     "ResourceCheck",
     "Type",
+    "UnconvertedLiteral",
     "ValueReader",
     "go_formats",
     "has_library",

@@ -16,7 +16,7 @@ from pyctrl.cel._library.quantities import QuantityValue
 from pyctrl.cel._library.times import write_timestamp
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._types import DYN, STRING, FieldType, Type
-from pyctrl.cel._values import NONE, Duration, ObjectValue, Optional, Timestamp, TypeValue, Uint
+from pyctrl.cel._values import NONE, Duration, ObjectValue, Optional, Timestamp, TypeValue, Uint, UnconvertedLiteral
 
 __all__ = [
     "JSON_PATCH",
@@ -24,6 +24,7 @@ __all__ = [
     "PATCHES",
     "constructed_value",
     "go_formats",
+    "is_object_type",
     "object_value_json",
     "patch_type",
     "type_name_problems",
@@ -73,7 +74,12 @@ def patch_type(name: str) -> Type | None:
         return JSON_PATCH
     if name == "Object":
         return OBJECT
-    return Type("object", name, (), _ANY_FIELDS) if name.startswith("Object.") else None
+    return Type("object", name, (), _ANY_FIELDS) if is_object_type(name) else None
+
+
+def is_object_type(name: str) -> bool:
+    """Return whether a message is an object or a part of one, not an operation of a JSON patch."""
+    return name == "Object" or name.startswith("Object.")
 
 
 def constructed_value(type_name: str, fields: Mapping[str, Any]) -> ObjectValue:
@@ -195,6 +201,18 @@ def go_formats(value: Any) -> tuple[str, str, str]:
     match value:
         case None:
             return "structpb.NullValue", "NULL_VALUE", "0"
+        case UnconvertedLiteral(dict() as entries):
+            plain = " ".join(sorted(f"{key}:{go_formats(each)[1]}" for key, each in entries.items()))
+            syntax = ", ".join(sorted(f"{go_formats(key)[2]}:{go_formats(each)[2]}" for key, each in entries.items()))
+            return "map[ref.Val]ref.Val", f"map[{plain}]", f"map[ref.Val]ref.Val{{{syntax}}}"
+        case UnconvertedLiteral(list() as items):
+            shown = [go_formats(each) for each in items]
+            plain, syntax = " ".join(each[1] for each in shown), ", ".join(each[2] for each in shown)
+            return "[]ref.Val", f"[{plain}]", f"[]ref.Val{{{syntax}}}"
+        case str():
+            return "string", value, quoted(value)
+        case bool():
+            return "bool", str(value).lower(), str(value).lower()
         case bytes():
             syntax = ", ".join(f"{each:#x}" for each in value)
             return "[]uint8", f"[{' '.join(map(str, value))}]", f"[]uint8{{{syntax}}}"

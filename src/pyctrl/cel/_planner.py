@@ -26,8 +26,8 @@ from pyctrl.cel._library.containers import index_map
 from pyctrl.cel._library.conversions import CONVERSIONS
 from pyctrl.cel._library.times import SECOND
 from pyctrl.cel._loops import Loop, decided, plan_loop
-from pyctrl.cel._patch_types import constructed_value, patch_type
-from pyctrl.cel._values import NONE, Optional, TypeValue, equal
+from pyctrl.cel._patch_types import constructed_value, is_object_type, patch_type
+from pyctrl.cel._values import NONE, Optional, TypeValue, UnconvertedLiteral, equal
 
 __all__ = ["Closure", "Frame", "Planner"]
 
@@ -192,8 +192,8 @@ class Planner:
 
     # -- literals and loops ------------------------------------------------------------------------------------
 
-    def _list(self, literal: ListLiteral) -> Closure:
-        items, optional = [self.plan(each) for each in literal.items], literal.optional
+    def _list(self, literal: ListLiteral, plan: Callable[[Expression], Closure] | None = None) -> Closure:
+        items, optional = [(plan or self.plan)(each) for each in literal.items], literal.optional
         if not optional:
             if all(isinstance(each, Constant) for each in literal.items):
                 whole = [each.value for each in literal.items if isinstance(each, Constant)]
@@ -207,8 +207,9 @@ class Planner:
 
         return run
 
-    def _map(self, literal: MapLiteral) -> Closure:
-        entries = [(self.plan(each.key), self.plan(each.value), each.is_optional) for each in literal.entries]
+    def _map(self, literal: MapLiteral, plan: Callable[[Expression], Closure] | None = None) -> Closure:
+        value_plan = plan or self.plan
+        entries = [(self.plan(each.key), value_plan(each.value), each.is_optional) for each in literal.entries]
 
         def run(frame: Frame) -> dict[Any, Any]:
             found = {}
@@ -235,8 +236,23 @@ class Planner:
         return run
 
     def _object(self, literal: MapLiteral) -> Closure:
-        fields, name = self._map(literal), literal.type.name
+        name = literal.type.name
+        fields = self._map(literal, self._field if is_object_type(name) else None)
         return lambda frame: constructed_value(name, fields(frame))
+
+    def _field(self, value: Expression) -> Closure:
+        """Plan a field of an object: the literals inside of a literal are not converted."""
+        if isinstance(value, ListLiteral):
+            return self._list(value, self._part)
+        if isinstance(value, MapLiteral) and not value.message:
+            return self._map(value, self._part)
+        return self.plan(value)
+
+    def _part(self, value: Expression) -> Closure:
+        closure = self.plan(value)
+        if isinstance(value, ListLiteral) or (isinstance(value, MapLiteral) and not value.message):
+            return lambda frame: UnconvertedLiteral(closure(frame))
+        return closure
 
     def _loop(self, loop: Comprehension) -> Closure:
         ranged, initial = self.plan(loop.range), self.plan(loop.initial)

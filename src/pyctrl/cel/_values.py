@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 __all__ = [
     "NONE",
@@ -19,6 +19,7 @@ __all__ = [
     "Timestamp",
     "TypeValue",
     "Uint",
+    "UnconvertedLiteral",
     "concatenate_lists",
     "contains",
     "equal",
@@ -96,6 +97,15 @@ class ObjectValue(dict[str, Value]):
     def __init__(self, fields: Mapping[str, Value], type_name: str) -> None:
         super().__init__(fields)
         self.type_name: str = type_name
+
+
+class UnconvertedLiteral(NamedTuple):
+    """A list or map literal inside of another one in a field of a constructed object.
+
+    cel-go converts what fields hold, and leaves the literals in there as they are, which no field accepts.
+    """
+
+    value: list[Value] | dict[Value, Value]
 
 
 _PLAIN = frozenset((str, int, bool, float, bytes, type(None), Timestamp, Duration, TypeValue, Uint))

@@ -12,7 +12,15 @@ from pyctrl.apiserver._fieldmanager.apply import merge_values
 from pyctrl.apiserver._fieldmanager.typed import GoValue, typed_problems
 from pyctrl.apiserver._patch.json_patch import PatchFailed, PatchTestFailed, apply_json_patch
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
-from pyctrl.cel import EvaluationFailed, ObjectValue, go_formats, object_value_json, type_name_problems, value_json
+from pyctrl.cel import (
+    EvaluationFailed,
+    ObjectValue,
+    UnconvertedLiteral,
+    go_formats,
+    object_value_json,
+    type_name_problems,
+    value_json,
+)
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._admission.subresource_type import PatchedType
@@ -45,6 +53,7 @@ def apply_configuration(value: ObjectValue, obj: dict[str, Any], resource: Patch
     if problems := typed_problems(schema, _go_values(patch), needs_keys=resource is not None and resource.is_custom):
         why = f"failed to convert patch object to typed object: {problems}"
         raise MutationFailed(f"error applying patch: {why}")
+    patch = _plain(patch)
     if atomics := list(_atomics(schema, patch, "")):
         why = f"invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {', '.join(atomics)}"
         raise MutationFailed(f"error applying patch: {why}")
@@ -59,6 +68,15 @@ def _go_values(value: Any) -> Any:
     if isinstance(value, list):
         return [_go_values(each) for each in value]
     return value if isinstance(value, (str, bool, int, float)) else GoValue(*go_formats(value))
+
+
+def _plain(value: Any) -> Any:
+    """Return a configuration that fits its schema, which accepts any literal, as JSON."""
+    if isinstance(value, UnconvertedLiteral):
+        return _plain(object_value_json(value.value))
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
 
 
 def _check_type_names(value: Any) -> None:

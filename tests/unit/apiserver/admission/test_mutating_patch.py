@@ -15,6 +15,24 @@ BODY = {"metadata": {"name": "a", "finalizers": ["x/y"]}, "data": {"k": "v"}}
     [
         ("Object{spec: 1}", "failed to convert patch object to typed object: .spec: field not declared in schema"),
         (
+            "Object{metadata: {'labels': {'a': 'b'}}}",
+            "failed to convert patch object to typed object: .metadata.labels: expected map, got &{map[a:b]}",
+        ),
+        (
+            "Object{data: {'k': {'a': 1, 'b': 2}}}",
+            (
+                "failed to convert patch object to typed object: .data.k: expected string, got "
+                '&value.valueUnstructured{Value:map[ref.Val]ref.Val{"a":1, "b":2}}'
+            ),
+        ),
+        (
+            "Object{data: {'k': ['a']}}",
+            (
+                "failed to convert patch object to typed object: .data.k: expected string, got "
+                '&value.valueUnstructured{Value:[]ref.Val{"a"}}'
+            ),
+        ),
+        (
             "Object{immutable: null}",
             "failed to convert patch object to typed object: .immutable: expected boolean, got &{NULL_VALUE}",
         ),
@@ -25,7 +43,7 @@ BODY = {"metadata": {"name": "a", "finalizers": ["x/y"]}, "data": {"k": "v"}}
     ],
 )
 def test_a_configuration_fits_the_schema(ask: Asker, text: str, why: str) -> None:
-    """Undeclared fields, nulls and atomic values are refused."""
+    """Undeclared fields, nulls, literals inside of literals and atomic values are refused."""
     bind_mutating(ask, apply_configuration(text))
     code, status = ask("POST", CONFIGMAPS, BODY)
     assert code == 403
