@@ -64,6 +64,8 @@ class ResourceRegistry(ServedResources):
         for each in self:
             if isinstance(each, BuiltinResourceType) and each.strategy.observes is not None:
                 storage.collection(each.storage_group, each.plural).listen(each.strategy.observes)
+            if isinstance(each, BuiltinResourceType) and each.strategy.uses is not None:
+                each.strategy.uses(storage)
         storage.collection("networking.k8s.io", "ipaddresses").listen(self._service_allocator.observe_address)
         storage.collection("networking.k8s.io", "servicecidrs").listen(self._service_allocator.observe_range)
 

@@ -8,6 +8,7 @@ from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._registry.admin_access import AdminAccess
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
@@ -99,6 +100,31 @@ def _slice_cells(obj: Object) -> Cells:
     }
 
 
+def _new_claim_strategy() -> Strategy:
+    access = AdminAccess()
+    return Strategy(
+        returns_deleted_object=True,
+        on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
+        status_reset_fields=STATUS_RESET_FIELDS,
+        defaults=(_default_claim,),
+        validates=(access.check_claim, validate_claim),
+        prepares=(drop_deallocated_devices,),
+        validates_status=(access.check_status, validate_claim_status),
+        uses=access.use,
+    )
+
+
+def _new_template_strategy() -> Strategy:
+    access = AdminAccess()
+    return Strategy(
+        returns_deleted_object=True,
+        on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
+        defaults=(_default_claim_template,),
+        validates=(access.check_template, validate_claim_template),
+        uses=access.use,
+    )
+
+
 _GROUP: Final = "resource.k8s.io"
 RESOURCES: Final = (
     BuiltinResource(
@@ -121,27 +147,14 @@ RESOURCES: Final = (
             "status.devices[].data",
         ),
         has_status_table=False,
-        strategy=Strategy(
-            returns_deleted_object=True,
-            on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
-            status_reset_fields=STATUS_RESET_FIELDS,
-            defaults=(_default_claim,),
-            validates=(validate_claim,),
-            prepares=(drop_deallocated_devices,),
-            validates_status=(validate_claim_status,),
-        ),
+        strategy=_new_claim_strategy,
         cells=_claim_cells,
     ),
     BuiltinResource(
         group=_GROUP,
         kind="ResourceClaimTemplate",
         raw_fields=("spec.spec.devices.config[].opaque.parameters",),
-        strategy=Strategy(
-            returns_deleted_object=True,
-            on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
-            defaults=(_default_claim_template,),
-            validates=(validate_claim_template,),
-        ),
+        strategy=_new_template_strategy,
     ),
     BuiltinResource(
         group=_GROUP,

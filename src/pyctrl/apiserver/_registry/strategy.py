@@ -17,7 +17,7 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._fieldmanager.fieldset import FieldSet
-    from pyctrl.apiserver._storage.storage import WatchCacheEvent
+    from pyctrl.apiserver._storage.storage import Storage, WatchCacheEvent
 
 __all__ = ["Object", "SelectableField", "Strategy", "SubresourceStrategy", "fields_at", "generation_differs"]
 
@@ -106,6 +106,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     allocates: tuple[_Prepare, ...] = ()  # after validation
     allocator: _Allocate | None = None  # before validation, after `prepares`
     observes: Callable[[WatchCacheEvent], None] | None = None  # called for each change of the stored objects
+    uses: Callable[[Storage], None] | None = None  # gets the storage of the server, to read objects of other kinds
     #: Subresources that write a part of the object. That of the status runs after what holds for every status.
     subresources: Mapping[str, SubresourceStrategy] = {}
     #: The fields that a write to a subresource ("": the object) does not change, and so never owns. By default those
