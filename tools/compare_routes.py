@@ -99,7 +99,6 @@ KNOWN = (
     (r" /metrics$", "other metrics"),
     (r" /openapi/v3$", "the type of the list of documents is JSON instead of text"),
     (r" /api/v1/watch$", "a watch of nothing gets 404 instead of 500"),
-    (r"^PUT .*/scale$", "the object is read before the body"),
     (r"things/t/status/x$", "kube-apiserver ignores what follows a subresource of a custom resource"),
     (r"^POST .*/things/t$", "the method is refused before the body is read"),
 )

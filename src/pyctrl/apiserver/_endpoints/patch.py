@@ -97,7 +97,6 @@ class PatchHandler:
                 subresource=target.subresource or None,
             )
             report_repeated_keys(request, repeated, options.field_validation)
-            new = without_texts(new, resource.raw_paths)
             if live is not None:
                 update_last_applied(new, live, sent, request.manager)
             try:

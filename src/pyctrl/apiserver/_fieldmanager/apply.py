@@ -39,6 +39,7 @@ from pyctrl.apiserver._fieldmanager.managed_fields import (
 from pyctrl.apiserver._meta.generation import same_json
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._schema.defaulting import copied
+from pyctrl.apiserver._schema.raw_json import without_texts
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def server_side_apply(
     if live is None or not same_json(new, before):
         managed.put(manager, applied, timestamp())
     managed.write(new.setdefault("metadata", {}))
-    return new
+    return without_texts(new, type.raw_paths)
 
 
 def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: FieldSet, subresource: str) -> Managed:

@@ -86,9 +86,8 @@ class ScaleREST:
     async def replace(self, request: ResourceRequest) -> Response:
         """Write the replicas of a Scale into the object."""
         options = write_options(request.query, "UpdateOptions")
-        return await self._write(
-            request, options, lambda _: decode_subresource_body(request, SCALE, self._backend.registry)
-        )
+        body = decode_subresource_body(request, SCALE, self._backend.registry)
+        return await self._write(request, options, lambda _: body)
 
     async def patch(self, request: ResourceRequest) -> Response:
         """Apply any of the four types of patch to a Scale, and write its replicas into the object."""

@@ -53,3 +53,9 @@ def test_an_apply_to_an_untracked_scale_conflicts_at_the_subresource(ask: Asker)
 
     owner = 'conflict with "before-first-apply" with subresource "scale" using autoscaling/v1'
     assert (code, [each["message"] for each in found["details"]["causes"]]) == (409, [owner])
+
+
+def test_a_body_that_is_no_scale_is_refused_before_the_object_is_read(ask: Asker) -> None:
+    """A PUT of another kind to the Scale of an object that does not exist gets 400, not 404."""
+    code, refused = ask("PUT", f"{DEPLOYMENTS}/missing/scale", {"apiVersion": "v1", "kind": "Pod"})
+    assert (code, "converting (v1.Pod) to (autoscaling.Scale)" in refused["message"]) == (400, True)

@@ -78,3 +78,12 @@ def test_a_device_class_whose_text_changes_has_another_generation(ask: Asker) ->
     ask("POST", classes, {"metadata": {"name": "c"}, "spec": {"config": [{"opaque": opaque}]}})
     generations = [ask("PATCH", f"{classes}/c", {}, headers=MERGE)[1]["metadata"]["generation"] for _ in range(2)]
     assert generations == [2, 2]
+
+
+def test_an_apply_makes_values_plain(ask: Asker) -> None:
+    """An apply to a ControllerRevision whose data was sent with spaces is refused, because the text would change."""
+    ask("POST", REVISIONS, b'{"metadata": {"name": "r"}, "revision": 1, "data": {"a": "b"}}')
+    head = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "revision": 1}
+    headers = {"Content-Type": "application/apply-patch+yaml"}
+    body = {**head, "metadata": {"name": "r", "labels": {"a": "b"}}}
+    assert ask("PATCH", f"{REVISIONS}/r", body, headers=headers, fieldManager="m", force="true")[0] == 422
