@@ -47,13 +47,19 @@ VOLATILE = (
     (re.compile(r"\b[0-9a-f]{8}(-([0-9a-f]{4}|<rv:\d+>)){3}-[0-9a-f]{12}\b"), "<uuid>"),  # as a name, or in a message
     (re.compile(r"(?<=current: )(\d+|<rv:\d+>)"), "<version>"),
     (re.compile(r"\bmade-[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "made-<suffix>"),
-    (re.compile(r"^\d+s$"), "<age>"),
+    (re.compile(r"^(\d+m)?\d+s$|^\d+m$"), "<age>"),
+    (re.compile(r"^(\d{3}|<rv:\d+>)(?=: (Not Acceptable|Unsupported Media Type))"), "<code>"),  # or a version's number
     (re.compile(r'\\?"managedFields\\?":\[[^\]]*\]'), "<managers>"),  # of an object in a message
 )
 #: Placeholders are numbered by first appearance: one answer with another version shifts the numbers of all later ones.
 NUMBERED = re.compile(r"<(hash|name|rv|uid):\d+>")
 #: Patterns of a kind and a step, and why the answers differ.
-KNOWN: tuple[tuple[str, str], ...] = ()
+KNOWN: tuple[tuple[str, str], ...] = (
+    (
+        r"^CustomResourceDefinition\.\S+ (finalizer|delete)-",
+        "kube-apiserver removes the instances some time later",
+    ),
+)
 
 
 def scenarios(kinds: Sequence[str]) -> Iterator[JSON]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,7 +54,7 @@ def main() -> None:
         _add_package(found, package, _sources(folder), shared)
     found["internal"] = _internal(modules)
     TARGET.write_text(f"{json.dumps(found, indent=0, ensure_ascii=False)}\n", "utf-8")
-    orders = _orders(_sources(each) for each in folders.values())
+    orders = _orders({package: _sources(folder) for package, folder in folders.items()})
     ORDERS.write_text(f"{json.dumps(orders, indent=0)}\n", "utf-8")
     print(f"{len(found['pointers'])} pointers, {len(found['written'])} written, {len(found['named'])} named")
 
@@ -106,16 +106,16 @@ def _add_package(found: dict[str, Any], package: str, source: str, shared: set[s
                 found["named"][place] = shown
 
 
-def _orders(sources: Iterable[str]) -> dict[str, list[list[str]]]:
-    """Return the fields of structs that are not sorted; structs of several packages can share a name."""
-    orders: dict[str, list[list[str]]] = {}
-    for source in sources:
+def _orders(sources: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
+    """Return the fields of structs that are not sorted, by package: several can have a struct of one name."""
+    orders: dict[str, dict[str, list[str]]] = {}
+    for package, source in sources.items():
         structs = {struct: list(_fields(body)) for struct, body in STRUCT.findall(source)}
         for struct in structs:
             fields = list(_keys(structs, struct))
-            if fields != sorted(fields) and fields not in orders.setdefault(struct, []):
-                orders[struct].append(fields)
-    return {struct: found for struct, found in sorted(orders.items()) if found}
+            if fields != sorted(fields):
+                orders.setdefault(struct, {})[package] = fields
+    return dict(sorted(orders.items()))
 
 
 def _keys(structs: Mapping[str, list[Field]], struct: str) -> Iterator[str]:

@@ -115,7 +115,9 @@ def patch_outcome_undecodable(
     new, _ = apply_patch_to_object(live, request, media)
     if request.resource.is_custom:
         return _result_invalid(msgspec.json.decode(msgspec.json.encode(new, order="sorted")), unfit.why)
-    return _result_invalid(in_go_order(new, before, request.resource.schema), unfit.why)
+    resource = request.resource
+    package = f"{resource.group.partition('.')[0] or 'core'}.{resource.version}"
+    return _result_invalid(in_go_order(new, before, resource.schema, package), unfit.why)
 
 
 def _result_invalid(result: object, why: str) -> StatusError:

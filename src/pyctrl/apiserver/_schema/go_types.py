@@ -73,9 +73,16 @@ def internal_structs() -> Mapping[str, Any]:
     return found
 
 
-def field_order(struct: str, fields: AbstractSet[str]) -> Sequence[str]:
-    """Return the fields of the struct that has these ones in the order in which Go writes them."""
-    return next((each for each in _field_orders().get(struct, ()) if fields <= {*each}), sorted(fields))
+def field_order(package: str, struct: str, fields: AbstractSet[str]) -> Sequence[str]:
+    """Return the fields of a struct in the order in which Go writes them.
+
+    Args:
+        package: The package of the object, such as `apps.v1`. Its parts may be of others.
+        fields: The fields of the struct, which tell it from others of its name.
+    """
+    found = _field_orders().get(struct, {})
+    candidates = [found[package]] if package in found else []
+    return next((each for each in (*candidates, *found.values()) if fields <= {*each}), sorted(fields))
 
 
 def _place(component: str, field: str) -> str:
@@ -88,7 +95,7 @@ def _facts() -> Mapping[str, Any]:
 
 
 @cache
-def _field_orders() -> Mapping[str, Sequence[Sequence[str]]]:
+def _field_orders() -> Mapping[str, Mapping[str, Sequence[str]]]:
     return _schemas.load("go_fields")
 
 

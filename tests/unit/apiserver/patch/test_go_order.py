@@ -39,3 +39,20 @@ def test_what_a_patch_does_not_touch_has_the_order_of_go(ask: Asker) -> None:
     assert code == 422
     shown = r"\"rules\":[{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}]"
     assert shown in refused["details"]["causes"][0]["message"]
+
+
+def test_structs_of_one_name_have_the_order_of_their_package(ask: Asker) -> None:
+    """The ports of Endpoints and of an EndpointSlice have the same fields in different orders."""
+    port = {"port": 80, "protocol": "TCP", "name": "a"}
+    endpoints = {"subsets": [{"addresses": [{"ip": "10.1.2.3"}], "ports": [port]}]}
+    endpoint_slice = {"addressType": "IPv4", "endpoints": [], "ports": [port]}
+    shown = []
+    for path, body in (
+        ("/api/v1/namespaces/default/endpoints", endpoints),
+        ("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", endpoint_slice),
+    ):
+        ask("POST", path, {"metadata": {"name": "a"}, **body})
+        _, refused = ask("PATCH", f"{path}/a", {"metadata": {"labels": {"x": 5}}}, headers=MERGE)
+        text = refused["details"]["causes"][0]["message"].replace("\\", "")
+        shown.append('"name":"a","protocol":"TCP","port":80' in text)
+    assert shown == [False, True]
