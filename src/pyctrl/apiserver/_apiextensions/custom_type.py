@@ -78,6 +78,7 @@ class CustomResourceType:
     rest_storage: ResourceStorage | None = None
     repeats_columns: bool = False
     has_status_table: bool = True
+    cells_are_of_written: bool = False
     row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None = None
     row_conditions: Callable[[dict[str, JSON]], list[JSON]] | None = None
     connected: tuple[ConnectedSubresource, ...] = ()  # subresources that no definition can declare

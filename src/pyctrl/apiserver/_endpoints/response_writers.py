@@ -102,8 +102,11 @@ def encode_table(
     from pyctrl.apiserver._endpoints.tables import convert_to_table  # here: only kubectl accepts tables
 
     read = [stored.read(resource) for stored in objects]
+    written = [stored.decode() for stored in objects] if resource.cells_are_of_written else read
     return msgspec.json.encode(
-        convert_to_table(resource, read, metadata=dict(metadata), version=form.version, include=form.include)
+        convert_to_table(
+            resource, read, metadata=dict(metadata), version=form.version, include=form.include, written=written
+        )
     )
 
 

@@ -30,17 +30,20 @@ def convert_to_table(
     metadata: Mapping[str, JSON] | None = None,
     version: str = "v1",
     include: str = "Metadata",
+    written: Sequence[dict[str, JSON]] | None = None,
 ) -> dict[str, JSON]:
     """Return the `Table` of objects.
 
     Args:
+        written: The objects from which cells are made; by default the same.
         include: The part of the object in each row: `Metadata`, `Object`, or `None`.
     """
-    if resource_type.row_order is not None:
-        objects = sorted(objects, key=resource_type.row_order)
+    pairs = list(zip(objects, objects if written is None else written, strict=True))
+    if (order := resource_type.row_order) is not None:
+        pairs.sort(key=lambda pair: order(pair[0]))
     rows: list[dict[str, JSON]] = [
-        {"cells": resource_type.cells(obj), **_conditions(resource_type, obj), **_object(obj, version, include)}
-        for obj in objects
+        {"cells": resource_type.cells(shown), **_conditions(resource_type, obj), **_object(obj, version, include)}
+        for obj, shown in pairs
     ]
     # Built-in kinds without columns of their own have another convertor in kube-apiserver: its empty list is null.
     is_null = not rows and not resource_type.is_custom and resource_type.columns[-1]["name"] == "Created At"

@@ -118,6 +118,7 @@ RESOURCES: Final = (
             validates_status=(validate_counters("currentReplicas", "desiredReplicas"),),
         ),
         cells=_autoscaler_cells,
+        cells_are_of_written=True,  # autoscaling/v1 has no place for the order of the metrics
         conversions={"autoscaling/v1": to_v1, "autoscaling/v2": to_v2},
     ),
 )

@@ -62,6 +62,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         strategy: Defaults, validation and the like; a factory where it keeps state, called once for each server.
         cells: Makes the cells of an object's table row; the columns Name and Age need none.
+        cells_are_of_written: Whether the cells are those of the object as it was written, before it is converted.
         row_order: The sort key of a table's rows; None keeps the order of the list.
         row_conditions: Returns the conditions of a table row; None: it has none.
         rest: Handlers of subresources by name. The one under "" handles the creation of objects that are not stored,
@@ -82,6 +83,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     kind: str
     strategy: Strategy | Callable[[], Strategy] = _PLAIN
     cells: Callable[[Object], Cells] | None = None
+    cells_are_of_written: bool = False
     row_order: Callable[[Object], tuple[int, str]] | None = None
     row_conditions: Callable[[Object], list[JSON]] | None = None
     repeats_columns: bool = False

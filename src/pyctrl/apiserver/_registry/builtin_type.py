@@ -66,6 +66,7 @@ class BuiltinResourceType:
         self.strategy: Strategy = strategy or resource.new_strategy()
         self.parts: frozenset[str] = self.subresources & {"status", *self.strategy.subresources}
         self.rest: Mapping[str, RESTFactory] = resource.rest
+        self.cells_are_of_written: bool = resource.cells_are_of_written
         self.row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None = resource.row_order
         self.row_conditions: Callable[[dict[str, JSON]], list[JSON]] | None = resource.row_conditions
         self.repeats_columns: bool = resource.repeats_columns

@@ -88,6 +88,7 @@ class ResourceType(Protocol):
     allows_unconditional_update: bool  # an update may leave out the resourceVersion
     allows_create_on_update: bool  # a PUT to a name that does not exist creates the object
     returns_deleted_object: bool  # the response to a completed DELETE is the object, not a Status
+    cells_are_of_written: bool  # the cells of a table are those of objects as they were written, in any version
     row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None  # the sort key of rows of a table; None: as listed
     repeats_columns: bool  # each line of a watch as tables has the columns
     has_status_table: bool  # the status is served as a table

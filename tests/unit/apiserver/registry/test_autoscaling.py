@@ -74,3 +74,17 @@ def test_an_empty_list_of_policies_is_refused(ask: Asker) -> None:
     assert refused["message"].endswith(
         "spec.behavior.scaleUp.policies: Required value: must specify at least one Policy"
     )
+
+
+def test_rows_of_both_versions_have_the_metrics_in_their_order(ask: Asker) -> None:
+    """The first version has no place for the order of metrics, which its table keeps nevertheless."""
+    target = {"type": "Utilization", "averageUtilization": 50}
+    cpu = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+    memory = {"type": "Resource", "resource": {"name": "memory", "target": target}}
+    path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+    spec = {"maxReplicas": 3, "scaleTargetRef": {"kind": "Deployment", "name": "d"}, "metrics": [cpu, memory]}
+    ask("POST", path, {"metadata": {"name": "a"}, "spec": spec})
+    headers = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+    tables = [ask("GET", each, headers=headers)[1] for each in (path, path.replace("v2", "v1"))]
+    shown = "cpu: <unknown>/50%, memory: <unknown>/50%"
+    assert [each["rows"][0]["cells"][2] for each in tables] == [shown, shown]
