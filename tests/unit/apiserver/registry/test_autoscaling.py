@@ -82,9 +82,10 @@ def test_rows_of_both_versions_have_the_metrics_in_their_order(ask: Asker) -> No
     cpu = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
     memory = {"type": "Resource", "resource": {"name": "memory", "target": target}}
     path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
-    spec = {"maxReplicas": 3, "scaleTargetRef": {"kind": "Deployment", "name": "d"}, "metrics": [cpu, memory]}
-    ask("POST", path, {"metadata": {"name": "a"}, "spec": spec})
+    scaled = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
+    spec = {"maxReplicas": 3, "scaleTargetRef": scaled, "metrics": [cpu, memory]}
+    assert ask("POST", path, {"metadata": {"name": "a"}, "spec": spec})[0] == 201
     headers = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
-    tables = [ask("GET", each, headers=headers)[1] for each in (path, path.replace("v2", "v1"))]
+    tables = [ask("GET", f"{each}/a", headers=headers)[1] for each in (path, path.replace("v2", "v1"))]
     shown = "cpu: <unknown>/50%, memory: <unknown>/50%"
     assert [each["rows"][0]["cells"][2] for each in tables] == [shown, shown]
