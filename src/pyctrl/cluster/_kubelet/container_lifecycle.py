@@ -153,11 +153,15 @@ class ContainerLifecycle:
         failed = self._probed.failed if self._probed is not None else None
         if failed is None or self.stage is not ContainerStage.RUNNING or self._stopping:
             return
-        restarted = "" if self._policy == "Never" else ", will be restarted"
+        is_restarted = self._is_restarted_after(KILLED)
+        restarted = ", will be restarted" if is_restarted else ""
         message = f"Container {self.spec.name} failed {failed.value.lower()} probe{restarted}"
         self._add_event("Normal", "Killing", message)
         self._record_termination(KILLED)
-        self._enter(ContainerStage.ENDED, math.inf) if self._policy == "Never" else self._crashed(now)
+        if is_restarted:
+            self._crashed(now)
+        else:
+            self._enter(ContainerStage.ENDED, math.inf)
 
     def record_probe(self, kind: ProbeKind, failure: str | None) -> bool:
         """Record the result of a probe, with an Event of its failure; return whether the pod has to be synced."""
@@ -274,10 +278,18 @@ class ContainerLifecycle:
         codes = self.script.exit_codes
         code = codes[min(self._runs, len(codes)) - 1]
         self._record_termination(code, self.script.termination_reason if code else None)
-        if self._stopping or self._policy == "Never" or (self._policy == "OnFailure" and code == 0):
+        if self._stopping or not self._is_restarted_after(code):
             self._enter(ContainerStage.ENDED, math.inf)
         else:
             self._crashed(at)
+
+    def _is_restarted_after(self, code: int) -> bool:
+        """Return whether the container is restarted after an exit code: by its restart rules, else by its policy."""
+        for rule in self.spec.restart_policy_rules:
+            codes = rule.exit_codes
+            if rule.action == "Restart" and codes is not None and (code in codes.values) == (codes.operator == "In"):
+                return True
+        return not (self._policy == "Never" or (self._policy == "OnFailure" and code == 0))
 
     def _record_termination(self, code: int, reason: str | None = None) -> None:
         self.close_log()
@@ -374,7 +386,7 @@ class ContainerLifecycle:
             self._runs = self.restarts + 1
             self._ended = wire["state"]["terminated"]
             self.has_started = True
-            done = self._policy == "Never" or (self._policy == "OnFailure" and self.exit_code == 0)
+            done = not self._is_restarted_after(self.exit_code or 0)
             self._enter(*((ContainerStage.ENDED, math.inf) if done else (ContainerStage.CRASHED, now)))
 
     def _add_event(self, type: str, reason: str, message: str) -> None:

@@ -16,6 +16,23 @@ from pyctrl.kinds.core.v1 import Node, Pod
 
 __all__ = ["PodRejection", "find_rejection"]
 
+#: The sysctls that a kubelet allows in pods with namespaces of their own (pkg/kubelet/sysctl/safe_sysctls.go).
+_SAFE_SYSCTLS = frozenset(
+    (
+        "kernel.shm_rmid_forced",
+        "net.ipv4.ip_local_port_range",
+        "net.ipv4.ip_local_reserved_ports",
+        "net.ipv4.ip_unprivileged_port_start",
+        "net.ipv4.ping_group_range",
+        "net.ipv4.tcp_fin_timeout",
+        "net.ipv4.tcp_keepalive_intvl",
+        "net.ipv4.tcp_keepalive_probes",
+        "net.ipv4.tcp_keepalive_time",
+        "net.ipv4.tcp_rmem",
+        "net.ipv4.tcp_syncookies",
+        "net.ipv4.tcp_wmem",
+    )
+)
 OS_LABEL = "kubernetes.io/os"
 #: Resources in the order of the check, with the reason of a rejection and the scale of numbers in messages.
 _RESOURCES = {
@@ -52,8 +69,19 @@ def _rejections(pod: Pod, node: Node, others: Iterable[Pod]) -> Iterator[PodReje
         yield PodRejection("PodOSSelectorNodeLabelDoesNotMatch", message)
     if pod.spec.os is not None and pod.spec.os.name != system:
         yield PodRejection("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS")
+    yield from _forbidden_sysctls(pod)
     if not _is_scheduled(pod):
         yield from _misfits(pod, node, new_pod_info(pod, name), [new_pod_info(each, name) for each in others])
+
+
+def _forbidden_sysctls(pod: Pod) -> Iterator[PodRejection]:
+    context = pod.spec.security_context
+    for each in context.sysctls if context is not None else ():
+        name = each.name.replace("/", ".")
+        namespace, is_shared = ("net", pod.spec.host_network) if name.startswith("net.") else ("ipc", pod.spec.host_ipc)
+        why = "not allowlisted" if name not in _SAFE_SYSCTLS else f"not allowed with host {namespace} enabled"
+        if name not in _SAFE_SYSCTLS or is_shared:
+            yield PodRejection("SysctlForbidden", f'forbidden sysctl: "{name}" {why}')
 
 
 def _is_scheduled(pod: Pod) -> bool:

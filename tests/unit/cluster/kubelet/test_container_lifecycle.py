@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch, StrategicMergePatch
 from pyctrl.kinds.core.v1 import Pod
@@ -71,3 +73,13 @@ async def test_another_image_restarts_the_container(client: Client) -> None:
     await client.patch(Pod, P, StrategicMergePatch(change))
     changed = await until(client, "p", lambda found: found.status.container_statuses[0].restart_count == 1)
     assert changed.status.container_statuses[0].image == "docker.io/library/busybox:2"
+
+
+@pytest.mark.parametrize(("operator", "codes", "phase"), [("In", "7,0", "Succeeded"), ("NotIn", "7", "Failed")])
+async def test_restart_rules_precede_the_policy(client: Client, operator: str, codes: str, phase: str) -> None:
+    """A container that exits with a code of its restart rules is restarted, also if its policy is Never."""
+    rules = [{"action": "Restart", "exitCodes": {"operator": operator, "values": [7]}}]
+    container = {"name": "c", "image": "i", "restartPolicy": "Never", "restartPolicyRules": rules}
+    await client.create(pod(annotations=scripted(exit_code=codes), containers=[container], restartPolicy="Never"))
+    found = await until_phase(client, "p", phase)
+    assert found.status.container_statuses[0].restart_count == codes.count(",")

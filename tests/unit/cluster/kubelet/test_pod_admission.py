@@ -113,6 +113,22 @@ async def test_another_operating_system_is_rejected(client: Client, name: str | 
     assert await rejected(client) == ("PodOSNotSupported", message)
 
 
+@pytest.mark.parametrize(
+    ("name", "host", "why"),
+    [
+        ("kernel.msgmax", {}, '"kernel.msgmax" not allowlisted'),
+        ("net/ipv4/tcp_rmem", {"hostNetwork": True}, '"net.ipv4.tcp_rmem" not allowed with host net enabled'),
+        ("kernel.shm_rmid_forced", {"hostIPC": True}, '"kernel.shm_rmid_forced" not allowed with host ipc enabled'),
+        ("net/ipv4/tcp_rmem", {"hostIPC": True}, ""),
+    ],
+)
+def test_sysctls_are_limited(name: str, host: dict[str, Any], why: str) -> None:
+    """A pod may set the safe sysctls of the namespaces that it does not share with its node."""
+    (node,) = complete_nodes(1)
+    found = find_rejection(pod(securityContext={"sysctls": [{"name": name, "value": "1"}]}, **host), node, ())
+    assert found == (("SysctlForbidden", f"forbidden sysctl: {why}") if why else None)
+
+
 async def test_a_label_of_another_operating_system_is_rejected(client: Client) -> None:
     """The label kubernetes.io/os of a pod has to be that of the node."""
     made = pod()
