@@ -138,8 +138,6 @@ class KubeletReconciler(Reconciler[Pod]):
         if known is None or known.uid != pod.metadata.uid:
             self._forget(request)
             if _is_rejected(pod):
-                if is_deleting(pod):
-                    await self._remove(pod)
                 return None
             if rejection := await self._find_rejection(pod, node):
                 return await self._reject(pod, node, rejection)

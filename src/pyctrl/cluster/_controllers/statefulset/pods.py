@@ -110,11 +110,22 @@ def claim_owner_references(claim: PersistentVolumeClaim, stateful_set: StatefulS
     """
     policy = stateful_set.spec.persistent_volume_claim_retention_policy
     goes_with_set = policy is not None and policy.when_deleted == "Delete"
-    goes_with_pod = policy is not None and policy.when_scaled == "Delete" and not is_in_ordinal_range(pod, stateful_set)
-    ours = {("StatefulSet", stateful_set.metadata.name), ("Pod", pod.metadata.name)}
-    kept = [ref for ref in claim.metadata.owner_references if (ref.kind, ref.name) not in ours]
-    if goes_with_pod:
+    goes_with_pod = policy is not None and policy.when_scaled == "Delete"
+    present = claim.metadata.owner_references
+    ours = {("apps/v1", "StatefulSet", stateful_set.metadata.name), ("v1", "Pod", pod.metadata.name)}
+    if any(
+        (ref.api_version, ref.kind, ref.name) in ours and ref.uid not in _uids(stateful_set, pod) for ref in present
+    ):
+        return present  # of an earlier object of the name: the garbage collector deletes the claim
+    kept = [ref for ref in present if ref.uid not in _uids(stateful_set, pod)]
+    if any(ref.controller for ref in kept):
+        return kept  # another controller manages the claim, and there can be only one
+    if goes_with_pod and not is_in_ordinal_range(pod, stateful_set):
         return [*kept, owner_reference(pod, controller=True, block_owner_deletion=True)]
     if goes_with_set:
         return [*kept, owner_reference(stateful_set, controller=True, block_owner_deletion=True)]
     return kept
+
+
+def _uids(stateful_set: StatefulSet, pod: Pod) -> tuple[str | None, str | None]:
+    return stateful_set.metadata.uid, pod.metadata.uid
