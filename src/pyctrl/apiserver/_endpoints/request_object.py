@@ -47,7 +47,7 @@ def read_request_object(request: ResourceRequest, options: WriteOptions, served:
 def _with_number(unfit: UndecodableBody, request: ResourceRequest) -> UndecodableBody:
     """Return the error with the number that does not fit as the client wrote it: 1e3, which decoded is 1000.0."""
     failed, resource = unfit.__cause__, request.resource
-    if not isinstance(failed, DecodeFailed) or resource.is_custom or media_type(request.headers) != JSON:
+    if not isinstance(failed, DecodeFailed) or resource.is_custom:
         return unfit
     text = number_text(request.body, failed.place)
     return UndecodableBody(resource.kind, resource.version, failed.with_number(text)) if text else unfit

@@ -8,7 +8,7 @@ from pyctrl.apiserver._admission import Kind
 from pyctrl.apiserver._errors import UndecodableBody, bad_request
 from pyctrl.apiserver._resources.unserved_kinds import UNSERVED_KINDS
 from pyctrl.apiserver._schema.typed import DecodeFailed, decode
-from pyctrl.apiserver._serializer.decoding import decode_object
+from pyctrl.apiserver._serializer.decoding import decode_object, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,15 +137,23 @@ def read_delete_options(request: ResourceRequest, components: OpenAPIComponents)
             raise bad_request(f"converting (v1.{kind}) to (v1.{DELETE_OPTIONS.kind}): unknown conversion")
         raise bad_request(_not_registered(kind, version))
     try:
-        return decode_subresource_object(body, DELETE_OPTIONS, components)
+        return decode_subresource_object(body, DELETE_OPTIONS, components, body=request.body)
     except UndecodableBody as unfit:
         raise bad_request(unfit.why) from None
 
 
 def decode_subresource_object(
-    obj: dict[str, Any], kind: Kind, components: OpenAPIComponents, unknown: list[str] | None = None
+    obj: dict[str, Any],
+    kind: Kind,
+    components: OpenAPIComponents,
+    unknown: list[str] | None = None,
+    *,
+    body: bytes = b"",
 ) -> dict[str, Any]:
     """Decode an object of a subresource's kind as its Go type does; paths of unknown fields are added to `unknown`.
+
+    Args:
+        body: The text of the object, if it has one, with the numbers that an error shows.
 
     Raises:
         StatusError: 400, it does not fit the type.
@@ -155,5 +163,7 @@ def decode_subresource_object(
             components.node("core_v1", _COMPONENTS[kind]), obj, [] if unknown is None else unknown
         )
     except DecodeFailed as failed:
-        raise UndecodableBody(kind.kind, kind.version, str(failed), converted=failed.converted) from None
+        text = number_text(body, failed.place)
+        why = failed.with_number(text) if text else str(failed)
+        raise UndecodableBody(kind.kind, kind.version, why, converted=failed.converted) from None
     return read

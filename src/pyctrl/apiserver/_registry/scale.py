@@ -180,7 +180,8 @@ class ScaleREST:
     def _decoded(self, scale: dict[str, Any], request: ResourceRequest, options: WriteOptions) -> dict[str, Any]:
         """Decode a Scale and check that it names this object."""
         unknown: list[str] = []
-        decoded = decode_subresource_object(scale, SCALE, self._backend.registry.components, unknown)
+        body = request.body if request.method == "PUT" else b""
+        decoded = decode_subresource_object(scale, SCALE, self._backend.registry.components, unknown, body=body)
         check_name_and_namespace(decoded["metadata"], request)
         report_unknown(SCALE.kind, SCALE.version, unknown, (), options.field_validation, request.warnings)
         return decoded

@@ -62,7 +62,7 @@ class DecodeFailed(Exception):
 
     @property
     def wrapped(self) -> int | None:
-        """The number to which that converter truncates a number of more than 32 bits."""
+        """The integer that the converter makes of a number of more than 32 bits, or of a whole float; or None."""
         return None
 
     def with_number(self, text: str) -> str:
@@ -110,6 +110,8 @@ class _UnmarshalTypeError(DecodeFailed):
     @property
     def wrapped(self) -> int | None:
         value = self._value
+        if self._wanted in ("int32", "int64") and type(value) is float and value.is_integer() and abs(value) < 1 << 31:
+            return int(value)
         if self._wanted != "int32" or type(value) is not int or not -(1 << 63) <= value < 1 << 63:
             return None
         return (value + (1 << 31)) % (1 << 32) - (1 << 31)

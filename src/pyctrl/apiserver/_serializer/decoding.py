@@ -171,10 +171,13 @@ class _NumberText(str):
 
 
 def number_text(body: bytes, place: Sequence[str | int]) -> str:
-    """Return the text of a number with a fraction or an exponent at a place in JSON; "" if another value is there."""
-    found = json.loads(body, parse_float=_NumberText)
-    for key in place:
-        found = found[key]
+    """Return the text of a number with a fraction or an exponent at a place in JSON; "" if it is not there."""
+    try:
+        found = json.loads(body, parse_float=_NumberText)
+        for key in place:
+            found = found[key]
+    except (ValueError, LookupError, TypeError):  # YAML, or a body of which the object is a part
+        return ""
     return found if isinstance(found, _NumberText) else ""
 
 

@@ -77,6 +77,12 @@ def test_an_apply_names_its_kind(ask: Asker, body: dict[str, object], message: s
     assert (code, status["message"]) == (400, message)
 
 
+CONTROLLER = {
+    "selector": {"a": "b"},
+    "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+}
+
+
 def test_a_patch_cannot_make_the_kind_a_number(ask: Asker) -> None:
     """The error is that of the decoder, which looks for the kind first."""
     ask.make("a")
@@ -85,3 +91,15 @@ def test_a_patch_cannot_make_the_kind_a_number(ask: Asker) -> None:
     code, refused = ask("PATCH", f"{CONFIGMAPS}/a", operations, headers=headers)
     assert code == 422
     assert refused["message"].endswith("json: cannot unmarshal number into Go struct field .kind of type string")
+
+
+def test_a_whole_float_is_an_integer_in_a_strategic_merge_patch(ask: Asker) -> None:
+    """Kubernetes' converter accepts 3.0 where the decoder of other patches refuses it."""
+    path = "/api/v1/namespaces/default/replicationcontrollers"
+    assert ask("POST", path, {"metadata": {"name": "a"}, "spec": {"replicas": 1, **CONTROLLER}})[0] == 201
+    found = {}
+    for form in ("strategic-merge-patch", "merge-patch"):
+        headers = {"Content-Type": f"application/{form}+json"}
+        code, changed = ask("PATCH", f"{path}/a", b'{"spec": {"replicas": 3.0}}', headers=headers)
+        found[form] = (code, changed.get("spec", {}).get("replicas"))
+    assert found == {"strategic-merge-patch": (200, 3), "merge-patch": (422, None)}

@@ -80,3 +80,11 @@ def test_a_value_of_the_wrong_type_does_not_decode() -> None:
     with pytest.raises(StatusError, match="Scale in version") as refused:
         decode_subresource_object({"spec": {"replicas": "two"}}, SCALE, REGISTRY.components)
     assert refused.value.code == 400
+
+
+def test_an_error_shows_a_number_as_it_was_written() -> None:
+    """The error about delete options with 1e1 seconds has that text."""
+    request = resource_request("Pod", POD_PATH, {}, method="DELETE")
+    request.body = b'{"gracePeriodSeconds": 1e1}'
+    with pytest.raises(StatusError, match="json: cannot unmarshal number 1e1 into Go struct field"):
+        read_delete_options(request, REGISTRY.components)

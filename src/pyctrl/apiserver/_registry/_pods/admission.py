@@ -31,7 +31,7 @@ async def admit_posted(
         check: Raises when the object is wrong; called between mutating and validating admission.
     """
     unknown: list[str] = []
-    obj = decode_subresource_object(obj, kind, backend.registry.components, unknown)
+    obj = decode_subresource_object(obj, kind, backend.registry.components, unknown, body=request.body)
     report_unknown(kind.kind, kind.version, unknown, (), options.field_validation, request.warnings)
     metadata = metadata_of(obj, request.resource)
     check_namespace_matches(metadata, request)
