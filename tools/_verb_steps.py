@@ -322,7 +322,7 @@ def _watches(subject: Subject) -> Steps:
     def watch(name: str, events: int, during: Sequence[JSON] = (), accept: str = "", **query: JSON) -> JSON:
         headers = {"Accept": accept} if accept else {}
         query = {"watch": "true", "timeoutSeconds": "1", **query}
-        request = {"path": where, "query": query, "events": events, "timeout": 5, "headers": headers}
+        request = {"path": where, "query": query, "events": events, "timeout": 15, "headers": headers}
         return {"id": f"watch-{name}", "watch": {**request, "during": [*during]}}
 
     yield _step("watch-from", "GET", where, limit="1")
@@ -334,7 +334,8 @@ def _watches(subject: Subject) -> Steps:
         _step("watched-away", "PATCH", path, {"metadata": {"labels": {"verbs": "no"}}}, MERGE),
         _step("watched-back", "PATCH", path, {"metadata": {"labels": {"verbs": "yes"}}}, MERGE),
     )
-    yield watch("changes", 4, changes, resourceVersion=since, allowWatchBookmarks="true", **SELECTED)
+    more = {"timeoutSeconds": "10", "allowWatchBookmarks": "true", **SELECTED}  # it ends after the fourth event
+    yield watch("changes", 4, changes, resourceVersion=since, **more)
     yield watch("again", 4, resourceVersion=since, **SELECTED)
     yield watch("table", 2, resourceVersion=since, accept=TABLE, **SELECTED)
     yield watch("metadata", 2, resourceVersion=since, accept=PARTIAL, **SELECTED)
