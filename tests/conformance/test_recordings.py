@@ -22,10 +22,7 @@ USERS = {
     "plain-token": User(name="plain", uid="plain", groups=("", "system:authenticated")),
 }
 
-DIFFERENT: dict[str, set[str]] = {
-    # recorded while the deployment controller wrote its status between two steps; here it does so before
-    "scale": {"s3", "s5", "s8", "s9", "s10", "s11", "s12"},
-}
+DIFFERENT: dict[str, set[str]] = {}
 
 
 @pytest.mark.virtual_time
