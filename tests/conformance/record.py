@@ -17,7 +17,7 @@ import ssl
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
@@ -91,6 +91,7 @@ class Run:
     def run(self) -> None:
         """Create the namespace, run all steps, and clean up."""
         namespace = self._scenario["namespace"]
+        self._clear()
         self._wait({"path": f"/api/v1/namespaces/{namespace}", "until": {"code": 404}, "timeout": 90})
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         self._server.call({"method": "POST", "path": "/api/v1/namespaces", "body": body})
@@ -98,11 +99,24 @@ class Run:
             self._wait({"path": f"/api/v1/namespaces/{namespace}/{thing}", "until": {"code": 200}, "timeout": 30})
         for step in self._scenario["steps"]:
             self._run(step)
-        for path in (*self._scenario.get("cleanup", ()), f"/api/v1/namespaces/{namespace}"):
-            self._server.call({"method": "DELETE", "path": path})
-        if not self._scenario.get("controllers", True):  # then no other controller empties the namespace
-            path = f"/api/v1/namespaces/{namespace}/finalize"
-            self._server.call({"method": "PUT", "path": path, "body": {**body, "spec": {}}})
+        self._clear()
+
+    def _clear(self) -> None:
+        """Delete the namespace and what the scenario makes outside it, also that of a run that was ended."""
+        namespace = self._scenario["namespace"]
+        path = f"/api/v1/namespaces/{namespace}"
+        has_controllers = self._scenario.get("controllers", True)
+        if not has_controllers:  # then nothing else empties the namespace, and objects in it may keep others
+            Contents(self._server, namespace).delete()
+        for each in self._scenario.get("cleanup", ()):
+            self._server.call({"method": "DELETE", "path": each})
+            if not has_controllers:
+                self._server.call(without_finalizers(each))
+                self._wait({"path": each, "until": {"code": 404}, "timeout": 30})
+        self._server.call({"method": "DELETE", "path": path})
+        if not has_controllers:
+            body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}, "spec": {}}
+            self._server.call({"method": "PUT", "path": f"{path}/finalize", "body": body})
 
     def _run(self, step: JSON) -> None:
         slot = len(self.steps)
@@ -147,6 +161,44 @@ class Run:
         reader.join(seconds + 1)
         connection.close()
         return {"code": 200, "events": events[: spec["events"]]}
+
+
+class Contents:
+    """All objects of a namespace."""
+
+    def __init__(self, server: Server, namespace: str) -> None:
+        self._server = server
+        self._namespace = namespace
+
+    def delete(self) -> None:
+        """Delete them, with their finalizers and without a grace period."""
+        for path in [path for collection in self._collections() for path in self._objects(collection)]:
+            self._server.call({"method": "DELETE", "path": path, "body": {"gracePeriodSeconds": 0}})
+            self._server.call(without_finalizers(path))
+
+    def _collections(self) -> Iterator[str]:
+        for group in ("/api/v1", *self._groups()):
+            for resource in self._answer(group).get("resources", ()):
+                if resource["namespaced"] and {"list", "delete"} <= {*resource["verbs"]}:
+                    yield f"{group}/namespaces/{self._namespace}/{resource['name']}"
+
+    def _groups(self) -> Iterator[str]:
+        for group in self._answer("/apis").get("groups", ()):
+            yield f"/apis/{group['preferredVersion']['groupVersion']}"
+
+    def _objects(self, collection: str) -> Iterator[str]:
+        for item in self._answer(collection).get("items") or ():
+            yield f"{collection}/{item['metadata']['name']}"
+
+    def _answer(self, path: str) -> JSON:
+        observed = self._server.call({"path": path})
+        return observed["body"] if observed["code"] == 200 else {}
+
+
+def without_finalizers(path: str) -> JSON:
+    """Return the request that removes all finalizers of an object."""
+    headers = {"Content-Type": "application/merge-patch+json"}
+    return {"method": "PATCH", "path": path, "body": {"metadata": {"finalizers": None}}, "headers": headers}
 
 
 def _read(response: http.client.HTTPResponse, count: int, events: list[JSON]) -> None:

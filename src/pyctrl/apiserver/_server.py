@@ -37,6 +37,7 @@ from pyctrl.apiserver._bootstrap.kubernetes_controllers import KubernetesControl
 from pyctrl.apiserver._bootstrap.rbac_policy import reconcile_bootstrap_policy
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
+from pyctrl.apiserver._endpoints.response_writers import refusal_response
 from pyctrl.apiserver._errors import (
     Response,
     StatusError,
@@ -56,10 +57,9 @@ from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
-from pyctrl.apiserver._request.negotiation import Representation, negotiate_media_type, with_table_options
 from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
-from pyctrl.apiserver._request.request_context import RequestContext, check_timeout, misses_namespace
+from pyctrl.apiserver._request.request_context import RequestContext, accepted_form, check_timeout, misses_namespace
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._router import Handler, Router
 from pyctrl.apiserver._storage.backend import Backend
@@ -388,7 +388,7 @@ class ApiServer:
         except ReviewPending as pending:
             raise WouldBlock(str(pending)) from None
         except StatusError as refusal:
-            response = refusal.response()
+            response = refusal_response(refusal, context.headers)
         except WouldBlock:
             raise
         except StorageError as error:
@@ -470,12 +470,6 @@ def _resource_request(
     context: RequestContext, target: RequestTarget, resource: ResourceType, user: User
 ) -> ResourceRequest:
     """Return a request for a resource, with the representation that the client accepts."""
-    is_collection = context.method == "GET" and not target.name
-    accept = "" if target.subresource == "proxy" else context.headers.get("accept", "")  # else what a pod is to answer
-    form = negotiate_media_type(accept, may_stream=is_collection, is_custom=resource.is_custom)
-    if form.shape is Representation.TABLE:
-        has_table = "" not in resource.rest and (resource.has_status_table or target.subresource != "status")
-        form = with_table_options(form, context.query.get("includeObject"), has_table=has_table)
     return ResourceRequest(
         method=context.method,
         path=context.path,
@@ -485,7 +479,7 @@ def _resource_request(
         headers=context.headers,
         body=context.body,
         user=user,
-        form=form,
+        form=accepted_form(context, target, resource),
         warnings=context.warnings,
         annotations=context.annotations,
         may_wait=context.may_wait,

@@ -103,7 +103,9 @@ class NonResourcePaths:
         if self._epoch != (epoch := self._current_epoch()):
             self._epoch = epoch
             self._encoded.clear()
-        is_other, media = _negotiated(parts, accept)
+        # Only the router of kube-apiserver, which these documents pass, ignores `application/*`.
+        is_routed = parts[:1] == ["api"] or (len(parts) == 3 and self._registry.is_builtin_group(parts[1]))
+        is_other, media = _negotiated(parts, accept, is_routed=is_routed)
         key = ("/".join(parts), is_other, media)
         if key not in self._encoded:
             response = self._encode(parts, is_other=is_other, media=media)
@@ -113,7 +115,7 @@ class NonResourcePaths:
                 return response
             self._encoded[key] = response
         if not media:
-            negotiate_discovery(accept, has_aggregated=parts in _AGGREGATED)  # which refuses: the document exists
+            _negotiate(parts, accept, is_routed=is_routed)  # which refuses: the document exists
         if parts[:1] == ["openapi"] and parts != ["openapi", "v3"] and not accepts_openapi(accept):
             return _NOT_ACCEPTABLE
         return self._encoded[key]
@@ -164,7 +166,11 @@ class NonResourcePaths:
 _AGGREGATED = (["api"], ["apis"])  # the documents with an aggregated form
 
 
-def _negotiated(parts: list[str], accept: str) -> tuple[bool, str]:
+def _negotiate(parts: list[str], accept: str, *, is_routed: bool) -> tuple[str, bool]:
+    return negotiate_discovery(accept, has_aggregated=parts in _AGGREGATED, is_routed=is_routed)
+
+
+def _negotiated(parts: list[str], accept: str, *, is_routed: bool) -> tuple[bool, str]:
     """Return whether a client accepts the other form of a document, aggregated or protobuf, and the media type.
 
     The media type is "" if none is accepted. A document that does not exist has no media type, so that comes first.
@@ -172,7 +178,7 @@ def _negotiated(parts: list[str], accept: str) -> tuple[bool, str]:
     if parts[:1] not in _AGGREGATED:
         return wants_protobuf(accept), JSON
     try:
-        media, is_aggregated = negotiate_discovery(accept, has_aggregated=parts in _AGGREGATED)
+        media, is_aggregated = _negotiate(parts, accept, is_routed=is_routed)
     except StatusError:
         return False, ""
     return is_aggregated, media

@@ -8,7 +8,7 @@ from pyctrl.apiserver._admission import CREATE, Attributes
 from pyctrl.apiserver._endpoints.backend import RESTStorage, check_namespace_matches
 from pyctrl.apiserver._endpoints.object_converter import ConvertedObject
 from pyctrl.apiserver._endpoints.request_object import read_request_object, track_managed_fields
-from pyctrl.apiserver._endpoints.response_writers import object_response, value_response
+from pyctrl.apiserver._endpoints.response_writers import object_response, unstored_response
 from pyctrl.apiserver._endpoints.sibling_memo import SiblingMemo
 from pyctrl.apiserver._errors import (
     Response,
@@ -20,7 +20,6 @@ from pyctrl.apiserver._errors import (
 from pyctrl.apiserver._meta.system_fields import fill_system_fields, generated_name, wipe_system_fields
 from pyctrl.apiserver._request.options import WriteOptions, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
-from pyctrl.apiserver._resources.resource_type import with_type_meta
 
 __all__ = ["CreateHandler"]
 
@@ -92,7 +91,7 @@ class CreateHandler:
             _check_no_resource_version(metadata)
         self._check_name_is_free(request, metadata)
         if options.dry_run:
-            return value_response(with_type_meta(obj, resource), request.form, 201)
+            return unstored_response(obj, resource, request.form, 201)
         return object_response(self._backend.put(obj, resource, converted), resource, request.form, 201)
 
     def _generate_name(self, request: ResourceRequest, metadata: dict[str, Any]) -> None:

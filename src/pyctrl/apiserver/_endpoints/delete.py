@@ -12,14 +12,13 @@ from pyctrl.apiserver._endpoints.graceful_deletion import (
     effective_options,
 )
 from pyctrl.apiserver._endpoints.list import ListHandler
-from pyctrl.apiserver._endpoints.response_writers import object_response, value_response
+from pyctrl.apiserver._endpoints.response_writers import object_response, unstored_response, value_response
 from pyctrl.apiserver._endpoints.typed_bodies import read_delete_options
 from pyctrl.apiserver._errors import Response, success_status
 from pyctrl.apiserver._meta.generation import same_content
 from pyctrl.apiserver._request.options import DeleteOptions, delete_options, list_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome
-from pyctrl.apiserver._resources.resource_type import with_type_meta
 from pyctrl.apiserver._storage.storage import StoredObject
 
 __all__ = ["DeleteHandler"]
@@ -70,14 +69,14 @@ class DeleteHandler:
         if held or request.resource.returns_deleted_object:
             if held and not options.dry_run:
                 return object_response(self._backend.live(request), request.resource, request.form, _held_code(options))
-            return value_response(with_type_meta(obj, request.resource), request.form)
+            return unstored_response(obj, request.resource, request.form)
         target = request.target
         return value_response(success_status(target.resource, target.name, target.group, stored.uid), request.form)
 
     async def delete_collection(self, request: ResourceRequest) -> Response:
         """DELETE a collection: all selected objects. The response lists them as they were."""
         options = self._options(request)
-        selected = self._lists.select(request, list_options(request.query, watch=False))
+        selected = self._lists.select(request, list_options(request.query, watch=False), is_paged=True)
         _warn(request, options)
         response = self._lists.response(request, selected)
         for stored in selected.items:

@@ -60,11 +60,15 @@ class ListHandler:
         """GET a collection."""
         return self.response(request, self.select(request, list_options(request.query, watch=False)))
 
-    def select(self, request: ResourceRequest, options: ListOptions) -> ListResult:
-        """Return the selected objects, one page of them."""
+    def select(self, request: ResourceRequest, options: ListOptions, *, is_paged: bool = False) -> ListResult:
+        """Return the selected objects, one page of them.
+
+        Args:
+            is_paged: Whether a resource version is meant exactly, as with a limit: kube-apiserver deletes by pages.
+        """
         selection = read_selection(request, options, self._backend.features)
         collection = self._backend.collection(request.resource)
-        token = self._start(options)
+        token = self._start(options, is_paged=is_paged or bool(options.limit))
         version = self._backend.storage.version if token is None or token.version == INCONSISTENT else token.version
         try:
             objects = collection.at(version, selection.namespace)
@@ -74,14 +78,14 @@ class ListHandler:
         limit = 0 if options.resource_version == "0" else options.limit  # a list from the cache is never paged
         return _page(objects, start, version, selection, request.resource, limit)
 
-    def _start(self, options: ListOptions) -> ContinueToken | None:
+    def _start(self, options: ListOptions, *, is_paged: bool) -> ContinueToken | None:
         """Return the position and version at which a list starts; None is the beginning of the current state."""
         if options.continue_token:
             if options.resource_version not in ("", "0"):
                 raise bad_request("specifying resource version is not allowed when using continue")
             return decode_continue(options.continue_token)
         version = parse_list_version(options.resource_version)
-        exactly = options.match == EXACT or (options.limit and not options.match and version)
+        exactly = options.match == EXACT or (is_paged and not options.match and version)
         return ContinueToken(version, "") if exactly and version else None
 
     def _too_old(self, options: ListOptions, token: ContinueToken | None) -> StatusError:
@@ -159,8 +163,8 @@ def _encode_list(
 ) -> bytes:
     """Join the encoded objects: a list of 10,000 decodes none of them."""
     if form.shape is Representation.METADATA:
-        head = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata}
-        parts = [metadata_only(stored.view(resource)) for stored in items]
+        head = {"kind": "PartialObjectMetadataList", "apiVersion": f"meta.k8s.io/{form.version}", "metadata": metadata}
+        parts = [metadata_only(stored.view(resource), form.version) for stored in items]
         if not parts:
             return msgspec.json.encode({**head, "items": None})  # Go writes null for the empty list here
     else:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pyctrl.apiserver._errors import YAML, Response, not_acceptable_for_list, unknown_error
+from pyctrl.apiserver._errors import YAML, Response, StatusError, not_acceptable_for_list, unknown_error
 from pyctrl.apiserver._meta.external_annotations import internal_metadata_json
-from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
+from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation, negotiate_media_type
+from pyctrl.apiserver._resources.resource_type import with_type_meta
 from pyctrl.apiserver._storage.storage import StoredObject
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ __all__ = [
     "encode_table",
     "metadata_only",
     "object_response",
+    "refusal_response",
+    "unstored_response",
     "value_response",
 ]
 
@@ -38,15 +42,42 @@ def object_response(
     """
     if form.shape is Representation.WHOLE:
         return bytes_response(stored.view(resource), form, status)
-    if form.kind == "PartialObjectMetadataList":
-        if resource.is_custom:
-            raise unknown_error("content is not a list")
-        raise not_acceptable_for_list(form.kind, _go_type(resource), is_list=False)
+    _check_object_representation(resource, form)
     if form.shape is Representation.TABLE:
         return bytes_response(
             encode_table(resource, [stored], form, {"resourceVersion": str(stored.version)}), form, status
         )
     return bytes_response(metadata_only(stored.view(resource), form.version), form, status)
+
+
+def unstored_response(
+    obj: dict[str, Any], resource: ResourceType, form: MediaTypeOptions, status: int = 200
+) -> Response:
+    """Return a response with an object that is not stored: of a dry run, or one that was removed.
+
+    Raises:
+        StatusError: As `object_response`.
+    """
+    obj = with_type_meta(obj, resource)
+    if form.shape is Representation.WHOLE:
+        return value_response(obj, form, status)
+    _check_object_representation(resource, form)
+    if form.shape is Representation.METADATA:
+        return bytes_response(metadata_only(msgspec.json.encode(obj), form.version), form, status)
+    from pyctrl.apiserver._endpoints.tables import convert_to_table  # here: only kubectl accepts tables
+
+    version = obj["metadata"].get("resourceVersion")
+    metadata = {"resourceVersion": version} if version else {}
+    table = convert_to_table(resource, [obj], metadata=metadata, version=form.version, include=form.include)
+    return value_response(table, form, status)
+
+
+def _check_object_representation(resource: ResourceType, form: MediaTypeOptions) -> None:
+    """Refuse one object for a client that accepts only the metadata of a list."""
+    if form.kind == "PartialObjectMetadataList":
+        if resource.is_custom:
+            raise unknown_error("content is not a list")
+        raise not_acceptable_for_list(form.kind, _go_type(resource), is_list=False)
 
 
 def check_list_representation(resource: ResourceType, form: MediaTypeOptions) -> None:
@@ -59,6 +90,19 @@ def _go_type(resource: ResourceType) -> str:
     if resource.is_custom:
         return "*unstructured.Unstructured"
     return f"*{resource.storage_group.partition('.')[0] or 'core'}.{resource.kind}"
+
+
+def refusal_response(refusal: StatusError, headers: Mapping[str, str]) -> Response:
+    """Return the response of a refused request: in YAML if the client accepts YAML, else in JSON."""
+    response = refusal.response()
+    if YAML not in headers.get("accept", ""):
+        return response
+    try:
+        form = negotiate_media_type(headers["accept"])
+    except StatusError:  # it accepts nothing that the server has
+        return response
+    accepted = bytes_response(msgspec.json.encode(refusal.status), form, refusal.code)
+    return replace(accepted, headers=(*accepted.headers, *refusal.headers))
 
 
 def value_response(value: Any, form: MediaTypeOptions, status: int = 200) -> Response:
@@ -76,10 +120,10 @@ def bytes_response(data: bytes, form: MediaTypeOptions, status: int = 200) -> Re
     return Response(status=status, body=data)
 
 
-def encode_representation(stored: StoredObject, resource: ResourceType, shape: Representation) -> bytes:
+def encode_representation(stored: StoredObject, resource: ResourceType, form: MediaTypeOptions) -> bytes:
     """Encode one object, whole or its metadata."""
     data = stored.view(resource)
-    return metadata_only(data) if shape is Representation.METADATA else data
+    return metadata_only(data, form.version) if form.shape is Representation.METADATA else data
 
 
 class _MetadataOnly(msgspec.Struct):

@@ -21,6 +21,7 @@ _COUNTS = {
     "Desired": "replicas is the desired number of instances for the scaled object.",
     "Available": "replicas is the actual number of observed instances of the scaled object.",
 }
+_CUSTOM_COUNTS = {"Desired": "Number of desired replicas", "Available": "Number of actual replicas"}
 
 
 def convert_to_table(
@@ -63,20 +64,21 @@ def _conditions(resource_type: ResourceType, obj: dict[str, JSON]) -> dict[str, 
 
 
 def convert_scale_to_table(
-    scale: Mapping[str, JSON], *, version: str = "v1", include: str = "Metadata"
+    scale: Mapping[str, JSON], *, version: str = "v1", include: str = "Metadata", is_custom: bool = False
 ) -> dict[str, JSON]:
-    """Return the `Table` of a `Scale`, which is the same for all scaled kinds."""
+    """Return the `Table` of a `Scale`: all built-in kinds have the same one, all custom resources another one."""
     metadata = scale["metadata"]
-    counts = (scale["spec"].get("replicas", 0), scale["status"].get("replicas", 0))
+    counts = (scale["spec"].get("replicas", None if is_custom else 0), scale["status"].get("replicas", 0))
     plain = {"format": "", "priority": 0}
+    described = _CUSTOM_COUNTS if is_custom else _COUNTS
     return {
         "kind": "Table",
         "apiVersion": f"meta.k8s.io/{version}",
         "metadata": {"resourceVersion": metadata.get("resourceVersion", "")},
         "columnDefinitions": [
-            {**NAME_COLUMN, "format": ""},
-            *({"name": name, "type": "integer", **plain, "description": why} for name, why in _COUNTS.items()),
-            {"name": "Age", "type": "string", **plain, "description": DESCRIPTIONS["Age"]},
+            NAME_COLUMN if is_custom else {**NAME_COLUMN, "format": ""},
+            *({"name": name, "type": "integer", **plain, "description": why} for name, why in described.items()),
+            {"name": "Age", "type": "date" if is_custom else "string", **plain, "description": DESCRIPTIONS["Age"]},
         ],
         "rows": [
             {

@@ -25,6 +25,7 @@ __all__ = [
     "check_kind_of",
     "decode_subresource_body",
     "decode_subresource_object",
+    "not_registered_type",
     "read_delete_options",
 ]
 
@@ -122,6 +123,11 @@ def _version_mismatch(version: str, expected: str) -> Exception:
 
 def _not_registered(kind: str, version: str) -> str:
     return f'no kind "{kind}" is registered for version "{version}" in scheme "{_SCHEME}"'
+
+
+def not_registered_type(kind: Kind) -> Exception:
+    """400: all errors in the Scale of a custom resource are this one: its scheme does not have the kind."""
+    return bad_request(f'no kind is registered for the type {kind.version}.{kind.kind} in scheme "{_SCHEME}"')
 
 
 def read_delete_options(request: ResourceRequest, components: OpenAPIComponents) -> dict[str, Any]:

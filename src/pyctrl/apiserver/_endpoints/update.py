@@ -12,13 +12,13 @@ from pyctrl.apiserver._endpoints.create import CreateHandler
 from pyctrl.apiserver._endpoints.graceful_deletion import is_finished
 from pyctrl.apiserver._endpoints.object_converter import ConvertedObject
 from pyctrl.apiserver._endpoints.request_object import read_request_object, track_managed_fields
-from pyctrl.apiserver._endpoints.response_writers import object_response, value_response
+from pyctrl.apiserver._endpoints.response_writers import object_response, unstored_response
 from pyctrl.apiserver._errors import Response, conflict, invalid, invalid_value
 from pyctrl.apiserver._meta.generation import same_content
 from pyctrl.apiserver._meta.system_fields import keep_system_fields
 from pyctrl.apiserver._request.options import WriteOptions, parse_object_version, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
-from pyctrl.apiserver._resources.resource_type import ResourceType, with_type_meta
+from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._storage.preconditions import check_absent_uid, check_storage_preconditions
 from pyctrl.apiserver._storage.storage import StoredObject
 
@@ -151,11 +151,11 @@ class UpdateHandler:
         if is_finished(new, resource):
             if not change.options.dry_run:
                 self._backend.collection(resource).remove(stored)
-            return value_response(with_type_meta(new, resource), request.form)
+            return unstored_response(new, resource, request.form)
         if same_content(new, change.old) and _is_stored_so(new, stored, resource):
             return object_response(stored, resource, request.form)
         if change.options.dry_run:
-            return value_response(with_type_meta(new, resource), request.form)
+            return unstored_response(new, resource, request.form)
         return object_response(self._backend.put(new, resource, converted), resource, request.form)
 
     def commit_subresource(self, request: ResourceRequest, stored: StoredObject, change: UpdatedObject) -> Response:

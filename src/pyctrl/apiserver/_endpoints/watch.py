@@ -202,11 +202,11 @@ class WatchServer:
             return b""
         if plan.form.shape is Representation.TABLE:
             return self._lines.encode(seen, event.gone if seen == "DELETED" else _current(event))
-        key = (plan.resource, plan.form.shape, seen)
+        key = (plan.resource, plan.form.shape, plan.form.version, seen)
         line = event.lines.get(key)
         if line is None:
             stored = event.gone if seen == "DELETED" else _current(event)
-            line = event.lines[key] = _encode_line(seen, encode_representation(stored, plan.resource, plan.form.shape))
+            line = event.lines[key] = _encode_line(seen, encode_representation(stored, plan.resource, plan.form))
         return line
 
 
@@ -221,7 +221,7 @@ class WatchLines:
         """Return the line of a change of an object."""
         if self._rows is not None:
             return self._rows.line(type_, stored)
-        return _encode_line(type_, encode_representation(stored, self._resource, self._form.shape))
+        return _encode_line(type_, encode_representation(stored, self._resource, self._form))
 
     def bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
         """Return a bookmark line: the client has seen every event up to this version."""

@@ -163,9 +163,15 @@ def _owners(owners: list[Mapping[str, JSON]]) -> Iterator[FieldError]:
                     'Only one reference can have Controller set to true. Found "true" in references for '
                     f"{controller} and {name}"
                 )
-                yield invalid_value(path, owners, why)
+                yield invalid_value(path, [_in_order(each) for each in owners], why)
                 return
             controller = name
+
+
+def _in_order(owner: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return an owner with its fields in the order of the Go type, as messages show it."""
+    fields = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+    return {field: owner[field] for field in fields if field in owner}
 
 
 def _owner(owner: Mapping[str, JSON], path: str) -> Iterator[FieldError]:

@@ -189,23 +189,50 @@ def _order(merged: dict[str, JSON], name: str, patch: dict[str, JSON], node: Sch
         _check_order(stated, order, child.merge_key)
     if stated is not None:
         _merge_field(merged, name, stated, child)
-    if isinstance(merged.get(name), list):
-        key = child.merge_key
-        merged[name] = _ordered(merged[name], order, live or [], (lambda each: each.get(key)) if key else _itself)
+    found = merged.get(name)
+    if isinstance(found, list):
+        if key := child.merge_key:
+            _check_keys(found, order, key)
+        merged[name] = _ordered(found, order, live or [], (lambda each: each.get(key)) if key else _itself)
+
+
+def _check_keys(merged: list[JSON], order: list[JSON], key: str) -> None:
+    """Refuse an order with something else than maps, unless each item of the list is found before it."""
+    for each in merged:
+        value = _key_of(each, key)
+        for index, wanted in enumerate(order):
+            if not isinstance(wanted, dict):
+                raise answers.unknown_error(f"value for key {index} is not a map")
+            if key in wanted and wanted[key] == value:
+                break
 
 
 def _check_order(stated: list[JSON], order: list[JSON], key: str) -> None:
     """Refuse a patch whose items of a list are not in the order of its `$setElementOrder`."""
-    items = [each for each in stated if not (isinstance(each, dict) and _PATCH in each)]
-    wanted = [each.get(key) if key and isinstance(each, dict) else each for each in order]
+    if not order:
+        return
+    items = [each for each in stated if not (key and _is_deletion(_map(each)))]
     position = 0
     for each in items:
-        value = each.get(key) if key and isinstance(each, dict) else each
-        if value not in wanted[position:]:
+        if isinstance(each, dict) and _PATCH in each:
+            continue
+        while position < len(order) and not _is_same(each, order[position], key):
+            position += 1
+        if position == len(order):
             raise answers.unknown_error(
-                f"The order in patch list:\n{go_text(items)}\n doesn't match {_ORDER[:-1]} list:\n{go_text(order)}\n"
+                f"The order in patch list:\n{go_text(stated)}\n doesn't match {_ORDER[:-1]} list:\n{go_text(order)}\n"
             )
-        position = wanted.index(value, position) + 1
+        position += 1
+
+
+def _is_same(each: JSON, wanted: JSON, key: str) -> bool:
+    return bool(_key_of(_map(each), key) == _key_of(_map(wanted), key)) if key else bool(each == wanted)
+
+
+def _map(value: JSON) -> dict[str, JSON]:
+    if not isinstance(value, dict):
+        raise answers.unknown_error(f"expected a map[string]interface {{}}, but received a {_go_kind(value)}")
+    return value
 
 
 def _delete_values(merged: dict[str, JSON], key: str, values: JSON) -> None:

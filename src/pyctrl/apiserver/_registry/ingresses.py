@@ -29,6 +29,7 @@ __all__ = ["RESOURCES"]
 _LONGEST_CONTROLLER: Final = 250
 
 _Part = Mapping[str, JSON]
+_CLASS_ANNOTATION = "kubernetes.io/ingress.class"
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _BAD_IN_PATH = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_AT_END = ("/..", "/.")
@@ -40,8 +41,8 @@ _NO_WILDCARD = (
 )
 
 
-def _validate_ingress(new: Object, _old: Object | None) -> Iterator[FieldError]:
-    """Check hosts, paths and backends."""
+def _validate_ingress(new: Object, old: Object | None) -> Iterator[FieldError]:
+    """Check hosts, paths and backends; of a new Ingress also that its annotation names its class."""
     spec = new.get("spec") or {}
     if not spec.get("rules") and spec.get("defaultBackend") is None:
         yield invalid_value("spec", None, "either `defaultBackend` or `rules` must be specified")
@@ -53,6 +54,10 @@ def _validate_ingress(new: Object, _old: Object | None) -> Iterator[FieldError]:
         yield from _tls(each, f"spec.tls[{index}]")
     if spec.get("ingressClassName") is not None:
         yield from invalid_name(names.subdomain, spec["ingressClassName"], "spec.ingressClassName")
+        named = (new["metadata"].get("annotations") or {}).get(_CLASS_ANNOTATION, spec["ingressClassName"])
+        if old is None and named != spec["ingressClassName"]:
+            why = "must match `ingressClassName` when both are specified"
+            yield invalid_value(f"annotations.{_CLASS_ANNOTATION}", named, why)
 
 
 def _tls(each: _Part, path: str) -> Iterator[FieldError]:

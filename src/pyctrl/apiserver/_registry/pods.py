@@ -103,6 +103,7 @@ _POD: Final = Strategy(
             "spec.serviceAccountName",
             "status.phase",
             "status.podIP",
+            "status.podIPs",
             "status.nominatedNodeName",
         ),
         **fields_at("spec.hostNetwork", zero="false"),

@@ -12,10 +12,16 @@ from pyctrl.apiserver._admission import UPDATE, Attributes
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._endpoints.backend import check_name_and_namespace
 from pyctrl.apiserver._endpoints.response_writers import value_response
-from pyctrl.apiserver._endpoints.typed_bodies import SCALE, decode_subresource_body, decode_subresource_object
+from pyctrl.apiserver._endpoints.typed_bodies import (
+    SCALE,
+    decode_subresource_body,
+    decode_subresource_object,
+    not_registered_type,
+)
 from pyctrl.apiserver._endpoints.update import UpdatedObject
 from pyctrl.apiserver._errors import (
     Response,
+    StatusError,
     UndecodableBody,
     conflict,
     internal_error,
@@ -37,7 +43,7 @@ from pyctrl.apiserver._patch.patcher import (
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, RESTContext
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._registry.scale_handler import API_VERSION, to_scale_managed_fields, write_parent_managed_fields
-from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
+from pyctrl.apiserver._request.negotiation import Representation
 from pyctrl.apiserver._request.options import WriteOptions, parse_object_version, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._serializer.decoding import media_type
@@ -81,13 +87,26 @@ class ScaleREST:
         obj = stored.read(resource)
         if isinstance(resource, CustomResourceType) and _get(obj, path := _path(resource, "specReplicasPath")) is None:
             raise internal_error(f'the spec replicas field "{path}" does not exist')
-        return _answered(_scale_of(obj, resource), request.form)
+        return _answered(_scale_of(obj, resource), request)
 
     async def replace(self, request: ResourceRequest) -> Response:
         """Write the replicas of a Scale into the object."""
         options = write_options(request.query, "UpdateOptions")
-        body = decode_subresource_body(request, SCALE, self._backend.registry)
-        return await self._write(request, options, lambda _: body)
+        try:
+            body = self._sent(request)
+            return await self._write(request, options, lambda _: body)
+        except UndecodableBody:
+            if not request.resource.is_custom:
+                raise
+            raise not_registered_type(SCALE) from None
+
+    def _sent(self, request: ResourceRequest) -> dict[str, Any]:
+        try:
+            return decode_subresource_body(request, SCALE, self._backend.registry)
+        except StatusError as error:
+            if not request.resource.is_custom or error.code != 400:
+                raise
+            raise not_registered_type(SCALE) from None
 
     async def patch(self, request: ResourceRequest) -> Response:
         """Apply any of the four types of patch to a Scale, and write its replicas into the object."""
@@ -175,7 +194,7 @@ class ScaleREST:
         again = partial(self._scaled, request, scale=admitted, options=options)
         await self._updates.guaranteed_update(request, stored, change, again, admitted=True)
         written = change.new if options.dry_run else self._backend.live(request).read(resource)
-        return _answered(_scale_of(written, resource), request.form)
+        return _answered(_scale_of(written, resource), request)
 
     def _decoded(self, scale: dict[str, Any], request: ResourceRequest, options: WriteOptions) -> dict[str, Any]:
         """Decode a Scale and check that it names this object."""
@@ -232,7 +251,8 @@ def _check_built_in(request: ResourceRequest, stored: StoredObject, replicas: in
         raise conflict(f"{request.target.resource}/scale", stored.name, request.target.group, why)
 
 
-def _answered(scale: dict[str, Any], form: MediaTypeOptions) -> Response:
+def _answered(scale: dict[str, Any], request: ResourceRequest) -> Response:
+    form = request.form
     if form.shape is Representation.WHOLE:
         return value_response(scale, form)
     if form.shape is Representation.METADATA:
@@ -240,7 +260,9 @@ def _answered(scale: dict[str, Any], form: MediaTypeOptions) -> Response:
         return value_response(partial, form)
     from pyctrl.apiserver._endpoints.tables import convert_scale_to_table  # only kubectl requests tables
 
-    return value_response(convert_scale_to_table(scale, version=form.version, include=form.include), form)
+    is_custom = request.resource.is_custom
+    table = convert_scale_to_table(scale, version=form.version, include=form.include, is_custom=is_custom)
+    return value_response(table, form)
 
 
 def _live_scale(stored: StoredObject, resource: ResourceType) -> dict[str, Any]:

@@ -86,16 +86,19 @@ def negotiate_media_type(accept: str, *, may_stream: bool = False, is_custom: bo
 
 
 @lru_cache(maxsize=256)
-def negotiate_discovery(accept: str, *, has_aggregated: bool) -> tuple[str, bool]:
+def negotiate_discovery(accept: str, *, has_aggregated: bool, is_routed: bool = True) -> tuple[str, bool]:
     """Return the accepted media type of a discovery document, and whether it is the aggregated form.
 
     A client that accepts only protobuf gets JSON, which clients read by the content type of the response.
+
+    Args:
+        is_routed: Whether kube-apiserver's router looks at the media type before the document does.
 
     Raises:
         StatusError: 406, the server supports no accepted type.
     """
     clauses = [[part.strip() for part in clause.split(";")] for clause in accept.split(",")] if accept else [[JSON]]
-    if not any(media in _DISCOVERY_MEDIA for media, *_ in clauses):
+    if is_routed and not {*MEDIA_TYPES, "*/*", ""} & _accepted(accept):
         raise not_acceptable()
     for media, *parameters in sorted(clauses, key=_preference):
         found, options = _DISCOVERY_MEDIA.get(media), _options(parameters)

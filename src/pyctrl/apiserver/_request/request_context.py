@@ -13,15 +13,22 @@ from pyctrl._go.durations import duration_problem
 from pyctrl.api import Access, RequestTarget
 from pyctrl.apiserver._authn import Peer, User
 from pyctrl.apiserver._errors import bad_request
+from pyctrl.apiserver._request.negotiation import (
+    MediaTypeOptions,
+    Representation,
+    negotiate_media_type,
+    with_table_options,
+)
 from pyctrl.apiserver._request.request import QueryParameters, WouldBlock
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["RequestContext", "check_timeout", "is_long_running", "misses_namespace"]
+__all__ = ["RequestContext", "accepted_form", "check_timeout", "is_long_running", "misses_namespace"]
 
 _SELECTED = ("list", "watch", "deletecollection")  # the verbs whose access can be restricted by a field selector
-_LONG_RUNNING = frozenset(("attach", "exec", "log", "portforward", "proxy"))
+_CONNECTED = frozenset(("attach", "exec", "portforward", "proxy"))  # whose response is what a pod sends
+_LONG_RUNNING = _CONNECTED | {"log"}
 
 
 class RequestContext(msgspec.Struct, eq=False):
@@ -90,6 +97,24 @@ def is_long_running(context: RequestContext) -> bool:
     if target is None:
         return False
     return target.subresource in _LONG_RUNNING or target.verb(context.method, context.query.first) == "watch"
+
+
+def accepted_form(context: RequestContext, target: RequestTarget, resource: ResourceType) -> MediaTypeOptions:
+    """Return the representation of a resource that the client accepts.
+
+    Raises:
+        StatusError: 406, the server does not have it; 400, it has, but not with these options.
+    """
+    if target.subresource in _CONNECTED:
+        return negotiate_media_type("")
+    is_collection = context.method == "GET" and not target.name
+    accept = context.headers.get("accept", "")
+    form = negotiate_media_type(accept, may_stream=is_collection, is_custom=resource.is_custom)
+    if form.shape is not Representation.TABLE:
+        return form
+    has_table = target.subresource in ("", "scale") or (target.subresource == "status" and resource.has_status_table)
+    include = context.query.get("includeObject")
+    return with_table_options(form, include, has_table=has_table and "" not in resource.rest)
 
 
 def misses_namespace(context: RequestContext, target: RequestTarget, resource: ResourceType) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -143,7 +144,7 @@ def _error_message(error: yaml.MarkedYAMLError) -> str:
     for pattern, theirs in _EXPECTED:
         if pattern.match(problem):
             message = theirs
-    line = next((mark.line for mark in (error.context_mark, error.problem_mark) if mark and mark.line), 0)
+    line = next((mark.line for mark in (error.problem_mark, error.context_mark) if mark and mark.line), 0)
     if isinstance(error, yaml.scanner.ScannerError):
         line += bool(line)
     elif not line and "expected" in message:
@@ -173,8 +174,7 @@ def _loader(*, quick: bool = False) -> type[Any]:
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
             self._note_duplicates(node)
-            found = super().construct_mapping(node, deep)
-            return {_as_key(key): found[key] for key in sorted(found, key=_as_key)}
+            return _construct_mapping(self, node, deep=deep)
 
         def _note_duplicates(self, node: yaml.MappingNode) -> None:
             seen: set[str] = set()
@@ -188,9 +188,25 @@ def _loader(*, quick: bool = False) -> type[Any]:
     Loader.add_constructor("tag:yaml.org,2002:bool", _construct_bool)
     Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
     Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
+    Loader.add_constructor("tag:yaml.org,2002:binary", _construct_binary)
     Loader.add_constructor("tag:yaml.org,2002:timestamp", _construct_timestamp)
     Loader.add_constructor(None, _construct_unknown)
     return Loader
+
+
+def _construct_mapping(loader: Any, node: yaml.MappingNode, *, deep: bool) -> dict[str, Any]:
+    """Construct a map with sorted text keys; PyYAML takes keys for one that are equal in Python, as 1 and true."""
+    import yaml
+
+    loader.flatten_mapping(node)
+    found: dict[str, Any] = {}
+    for key, value in node.value:
+        name = loader.construct_object(key, deep=True)
+        if not isinstance(name, Hashable):
+            context, problem = "while constructing a mapping", "found unhashable key"
+            raise yaml.constructor.ConstructorError(context, node.start_mark, problem, key.start_mark)
+        found[_as_key(name)] = loader.construct_object(value, deep=deep)
+    return {name: found[name] for name in sorted(found)}
 
 
 def _skip_to_next_token(scanner: Any) -> None:
@@ -245,7 +261,7 @@ def add_go_resolvers(target: type[yaml.SafeLoader | yaml.SafeDumper]) -> None:
     resolver("tag:yaml.org,2002:merge", re.compile(r"^(?:<<)$"), ["<"])
 
 
-_INTEGER = re.compile(r"^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)$")
+_INTEGER = re.compile(r"^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0[oO][0-7_]+|0[xX][0-9a-fA-F_]+|0[bB][01_]+)$")
 _FLOAT = r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$"
 
 
@@ -255,10 +271,11 @@ def _construct_bool(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> bool:
 
 def _construct_int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int | str:
     """Construct a 64-bit integer; as in go-yaml, a larger one is a float, and other text is a string."""
-    import yaml
-
+    text = str(node.value).replace("_", "")
+    digits = text.lstrip("+-")
+    is_octal = digits[:1] == "0" and digits[1:].isdecimal()  # as in YAML 1.1
     try:
-        number = int(yaml.SafeLoader.construct_yaml_int(loader, node))
+        number = int(text, 8 if is_octal else 0)
     except ValueError as error:  # 0x_, more digits than Python converts, or an explicit tag
         if _INTEGER.fullmatch(node.value):
             return str(node.value)
@@ -276,6 +293,13 @@ def _construct_float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | 
     if math.isinf(number):
         return str(node.value)
     return int(number) if number.is_integer() and abs(number) < 2**63 else number
+
+
+def _construct_binary(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
+    try:
+        return base64.b64decode(node.value, validate=True).decode(errors="replace")
+    except ValueError as error:
+        raise ValueError("yaml: !!binary value contains invalid base64 data") from error
 
 
 def _construct_timestamp(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> Any:

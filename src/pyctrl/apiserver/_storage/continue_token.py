@@ -52,6 +52,8 @@ def decode_continue(text: str) -> ContinueToken:
 
 
 def _decode(text: str) -> dict[str, Any]:
+    if "=" in text:  # tokens have no padding
+        raise _refused(f"illegal base64 data at input byte {text.index('=')}")
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

@@ -34,6 +34,15 @@ def test_a_collection_is_deleted_by_selector(ask: Asker) -> None:
     assert [item["metadata"]["name"] for item in ask("GET", CONFIGMAPS)[1]["items"]] == ["b"]
 
 
+def test_a_collection_is_deleted_as_it_was_at_a_version(ask: Asker) -> None:
+    """With a resource version, the objects that existed then are deleted: deletecollection reads pages."""
+    version = ask.make("old")["metadata"]["resourceVersion"]
+    ask.make("new")
+    code, gone = ask("DELETE", CONFIGMAPS, resourceVersion=version)
+    assert (code, [item["metadata"]["name"] for item in gone["items"]]) == (200, ["old"])
+    assert [item["metadata"]["name"] for item in ask("GET", CONFIGMAPS)[1]["items"]] == ["new"]
+
+
 def test_some_namespaces_cannot_be_deleted(ask: Asker) -> None:
     """default, kube-system and kube-public cannot be deleted."""
     assert ask("DELETE", "/api/v1/namespaces/default")[0] == 403

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pyctrl.apiserver import Upgrade
-from tests.unit.apiserver._kit import CONFIGMAPS, Asker
+from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
@@ -38,6 +38,41 @@ async def test_a_watch_as_table_describes_its_columns_once(ask: Asker) -> None:
         described.append(event["object"]["columnDefinitions"] is not None)
     await answer.body.aclose()
     assert described == [True, False]
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_metadata_has_the_accepted_version(ask: Asker, version: str) -> None:
+    """Objects and lists of both versions of the group of metadata."""
+    ask.make("a")
+    for path, suffix in ((f"{CONFIGMAPS}/a", ""), (CONFIGMAPS, "List")):
+        _, found = ask("GET", path, headers={"Accept": METADATA.format(suffix).replace("v=v1", f"v={version}")})
+        assert {each["apiVersion"] for each in (found, *found.get("items", ()))} == {f"meta.k8s.io/{version}"}
+
+
+def test_objects_that_are_not_stored_have_the_accepted_form(ask: Asker) -> None:
+    """The response to a dry run or to a completed delete is a table, or metadata, as that to other requests."""
+    pods = "/api/v1/namespaces/default/pods"
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    for accept, kind in ((TABLE, "Table"), (METADATA.format(""), "PartialObjectMetadata")):
+        headers = {"Accept": accept}
+        assert ask("POST", pods, pod, headers=headers, dryRun="All")[1]["kind"] == kind
+        ask("POST", pods, pod)
+        patch = {"metadata": {"labels": {"a": "b"}}}
+        assert ask("PATCH", f"{pods}/p", patch, headers={**MERGE, **headers}, dryRun="All")[1]["kind"] == kind
+        assert ask("DELETE", f"{pods}/p", {"gracePeriodSeconds": 0}, headers=headers)[1]["kind"] == kind
+
+
+def test_a_refusal_has_the_media_type_that_the_client_accepts(ask: Asker) -> None:
+    """A client that prefers YAML reads errors in YAML; one that accepts nothing of the server reads JSON."""
+    for accept, media, start in (
+        ("application/yaml", "application/yaml", b"apiVersion: v1\ncode: 404\n"),
+        ("application/json, application/yaml", "application/json", b'{"kind":"Status"'),
+        ("application/yaml;as=Nothing", "application/json", b'{"kind":"Status"'),
+    ):
+        answer = ask.answer("GET", f"{CONFIGMAPS}/a", headers={"Accept": accept})
+        assert dict(answer.headers)["Content-Type"] == media
+        assert isinstance(answer.body, bytes)
+        assert answer.body.startswith(start)
 
 
 def test_metadata_of_objects_and_lists(ask: Asker) -> None:

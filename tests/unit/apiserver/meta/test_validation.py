@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -56,6 +57,14 @@ def test_one_owner_controls() -> None:
     """Two controlling owners are refused, and the message names both."""
     owners = [{"apiVersion": "v1", "kind": "K", "name": n, "uid": n, "controller": True} for n in "xy"]
     with pytest.raises(StatusError, match="in references for K/x and K/y"):
+        create(ResourceRegistry(), _config(ownerReferences=owners))
+
+
+def test_owners_are_shown_in_the_order_of_their_type() -> None:
+    """The message has the fields of owners as Go writes them, in whatever order the client sent them."""
+    owners = [{"controller": True, "uid": n, "name": n, "kind": "K", "apiVersion": "v1"} for n in "xy"]
+    shown = '{"apiVersion":"v1","kind":"K","name":"x","uid":"x","controller":true}'
+    with pytest.raises(StatusError, match=re.escape(shown)):
         create(ResourceRegistry(), _config(ownerReferences=owners))
 
 

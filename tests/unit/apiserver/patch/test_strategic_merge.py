@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -126,6 +127,25 @@ def test_set_element_order_decides_the_order(schema: SchemaNode) -> None:
     patch = {"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]}
     merged = strategic_merge(LIVE, {"spec": patch}, schema)
     assert [each["name"] for each in merged["spec"]["containers"]] == ["b", "a"]
+
+
+def test_an_order_of_no_maps_is_refused(schema: SchemaNode) -> None:
+    """The order of a list with a key has maps with that key, an empty one orders nothing, and it must fit the patch."""
+    stated = {"containers": [{"name": "a"}]}
+    refused: list[tuple[list[Any], dict[str, Any], str]] = [
+        (["a"], {}, "value for key 0 is not a map"),
+        (["a"], stated, "expected a map[string]interface {}, but received a string"),
+        ([{}], stated, "map: map[] does not contain declared merge key: name"),
+        ([{"name": "b"}], stated, "The order in patch list:"),
+    ]
+    for order, more, message in refused:
+        patch = {"$setElementOrder/containers": order, **more}
+        with pytest.raises(StatusError, match=re.escape(message)):
+            strategic_merge(LIVE, {"spec": patch}, schema)
+
+    patch = {"$setElementOrder/containers": list[Any](), "containers": [{"name": "a", "image": "9"}]}
+    merged = strategic_merge(LIVE, {"spec": patch}, schema)
+    assert next(each for each in merged["spec"]["containers"] if each["name"] == "a")["image"] == "9"
 
 
 def test_neither_argument_is_changed(schema: SchemaNode) -> None:

@@ -49,6 +49,7 @@ def test_field_labels_of_pods() -> None:
     assert found is not None
     fields = found.selectable_fields(created)
     assert (fields["spec.nodeName"], fields["status.phase"], fields["spec.hostNetwork"]) == ("", "Pending", "false")
+    assert fields["status.podIPs"] == ""
 
 
 CONTAINERS = {"spec": {"containers": [{"name": "c1", "image": "i1"}, {"name": "c2", "image": "i2"}]}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.apiserver._kit import MERGE, Asker
+from tests.unit.apiserver._objects import GROUP, definition
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 
@@ -59,3 +60,44 @@ def test_a_body_that_is_no_scale_is_refused_before_the_object_is_read(ask: Asker
     """A PUT of another kind to the Scale of an object that does not exist gets 400, not 404."""
     code, refused = ask("PUT", f"{DEPLOYMENTS}/missing/scale", {"apiVersion": "v1", "kind": "Pod"})
     assert (code, "converting (v1.Pod) to (autoscaling.Scale)" in refused["message"]) == (400, True)
+
+
+def _scaled_kind(ask: Asker) -> str:
+    """Define a kind with a scale, create an object without replicas, and return the path of its scale."""
+    paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    ask(
+        "POST",
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        definition(schema, subresources={"scale": paths}),
+    )
+    things = f"/apis/{GROUP}/v1/namespaces/default/things"
+    ask(
+        "POST",
+        things,
+        {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {"replicas": 0}},
+    )
+    return f"{things}/a/scale"
+
+
+def test_a_scale_of_a_custom_resource_has_other_columns(ask: Asker) -> None:
+    """Its table describes the columns in other words, and has no number where replicas are zero."""
+    path = _scaled_kind(ask)
+
+    _, found = ask("GET", path, headers=TABLE)
+
+    columns = [(each["name"], each["type"], each["description"]) for each in found["columnDefinitions"][1:3]]
+    assert columns == [
+        ("Desired", "integer", "Number of desired replicas"),
+        ("Available", "integer", "Number of actual replicas"),
+    ]
+    assert found["rows"][0]["cells"][:3] == ["a", None, 0]
+
+
+def test_a_malformed_scale_of_a_custom_resource_has_one_error(ask: Asker) -> None:
+    """All errors of a PUT are that the kind is not registered, because the scheme of custom resources lacks it."""
+    path, scale = _scaled_kind(ask), {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "a"}}
+    for body in (b"{", {**scale, "kind": "Thing"}, {**scale, "spec": {"replicas": "x"}}):
+        code, refused = ask("PUT", path, body)
+        message = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
+        assert (code, refused["message"]) == (400, message)

@@ -46,7 +46,6 @@ OLD, NEW = (f"application/json;g=apidiscovery.k8s.io;v={each};as=APIGroupDiscove
         (f"{OLD},application/json", ("application/json", False)),
         (NEW.replace("json", "yaml"), ("application/yaml", True)),
         ("application/yaml", ("application/yaml", False)),
-        ("application/*", ("application/json", False)),
         ("text/html, */*;q=0.1", ("application/json", False)),
         ("application/vnd.kubernetes.protobuf", ("application/json", False)),
         ("", ("application/json", False)),
@@ -55,6 +54,46 @@ OLD, NEW = (f"application/json;g=apidiscovery.k8s.io;v={each};as=APIGroupDiscove
 def test_a_discovery_document_is_aggregated_for_who_accepts_that_first(accept: str, form: tuple[str, bool]) -> None:
     """kubectl gets the aggregated form; curl and old clients get the unaggregated one."""
     assert negotiate_discovery(accept, has_aggregated=True) == form
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "code"),
+    [
+        ("/api", "application/*", 406),  # checked by kube-apiserver's router, which knows whole names only
+        ("/apis/apps/v1", "application/*", 406),
+        ("/apis", "application/*", 200),
+        ("/apis/apps", "application/*", 200),
+        ("/version", "application/*", 406),
+        ("/version", "application/yaml", 406),
+        ("/version", "text/html, application/json;q=0.1", 200),
+        ("/openapi/v2", "application/*", 200),
+        ("/openapi/v2", "application/yaml", 406),
+        ("/openapi/v3/apis/apps/v1", "text/html", 406),
+        ("/openapi/v3", "text/html", 200),
+    ],
+)
+def test_each_document_has_its_own_media_types(ask: Asker, path: str, accept: str, code: int) -> None:
+    """Versions and schemas are JSON only; a wildcard is accepted where kube-apiserver's router does not look."""
+    assert ask.answer("GET", path, headers={"Accept": accept}).status == code
+
+
+def test_a_refused_document_names_its_media_types(ask: Asker) -> None:
+    """The message is that of the router, or of the document."""
+    messages = [ask("GET", path, headers={"Accept": "text/html"})[1]["message"] for path in ("/apis", "/version")]
+    accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+    assert messages == [
+        f"only the following media types are accepted: {accepted}",
+        "406: Not Acceptable\n\nAvailable representations: application/json",
+    ]
+
+
+def test_subresources_without_columns_have_no_table(ask: Asker) -> None:
+    """A table of a status or scale is served; that of a binding, an eviction or a resize is not."""
+    pods = "/api/v1/namespaces/default/pods"
+    ask("POST", pods, {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+    table = {"Accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}
+    found = {each: ask.answer("GET", f"{pods}/p/{each}", headers=table).status for each in ("status", "resize", "log")}
+    assert found == {"status": 200, "resize": 406, "log": 406}
 
 
 @pytest.mark.parametrize(

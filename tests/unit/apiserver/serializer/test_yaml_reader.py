@@ -19,8 +19,36 @@ def test_yaml_scalars_are_go_yamls() -> None:
     """y and n are booleans, also as keys; times, 1:30 and dates are strings; 1e3 is a number."""
     read = read_yaml(b"{a: y, n: 1, t: 1:30, d: 2001-01-01, e: 1e3, o: 0o7, h: 0x1f, s: '5', u: ~}", [])
     assert read == {
-        "a": True, "false": 1, "t": "1:30", "d": "2001-01-01", "e": 1000, "o": "0o7", "h": 31, "s": "5", "u": None
+        "a": True, "false": 1, "t": "1:30", "d": "2001-01-01", "e": 1000, "o": 7, "h": 31, "s": "5", "u": None
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[0o17, -0O17, 017, 0X1f, 0b11, 1_000, 08]", [15, -15, 15, 31, 3, 1000, 8]),
+        ("{1: a, true: b, 1.5: c}", {"1": "a", "true": "b", "1.5": "c"}),
+        ("a: !!binary aGk=", {"a": "hi"}),
+        ("a: !!str 1", {"a": "1"}),
+    ],
+)
+def test_numbers_keys_and_tags_are_go_yamls(text: str, expected: object) -> None:
+    """Numbers have the prefixes of Go, keys that Python takes for equal stay apart, and binary text is decoded."""
+    assert read_yaml(text.encode(), []) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: 1\nb:\n c: '1'\n  d: '2'\n", "yaml: line 3: did not find expected key"),
+        ('a: 1\nb: "x\n', "yaml: line 3: found unexpected end of stream"),
+        ("a: !!binary x", "yaml: !!binary value contains invalid base64 data"),
+    ],
+)
+def test_an_error_names_the_line_of_the_problem(text: str, problem: str) -> None:
+    """The line is where the problem was found, not where the collection or text began."""
+    with pytest.raises(ValueError, match=f"^{problem}$"):
+        read_yaml(text.encode(), [])
 
 
 @pytest.mark.parametrize(

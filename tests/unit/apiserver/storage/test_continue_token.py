@@ -23,7 +23,7 @@ def test_a_continue_token_reads_back(version: int, key: str) -> None:
     assert decode_continue(encode_continue(version, key)) == (version, f"{key}\0")
 
 
-@pytest.mark.parametrize(("text", "byte"), [("bogus", 4), ("bo!us", 2)])
+@pytest.mark.parametrize(("text", "byte"), [("bogus", 4), ("bo!us", 2), ("e30=", 3)])
 def test_the_damaged_byte_of_a_token_is_named(text: str, byte: int) -> None:
     """A client learns at which byte its token is damaged."""
     with pytest.raises(StatusError) as refused:

@@ -176,7 +176,7 @@ def _claims(claims: Sequence[_Part], path: str, known: Sequence[str]) -> _Errors
                 yield duplicate(where, name)
             seen.add(key)
         if name and name not in known:
-            listed = f": {', '.join(sorted(known))}" if known else " which is empty"
+            listed = f": {', '.join(sorted(set(known)))}" if known else " which is empty"
             why = f"Not found: {shown_value(name)}: must be one of the names in pod.spec.resourceClaims{listed}"
             yield FieldError("FieldValueNotFound", why, where)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from pyctrl.apiserver._errors import FieldError, internal_error, invalid, invalid_value
+from pyctrl.apiserver._errors import FieldError, internal_error, invalid, invalid_value, unknown_error
 from pyctrl.apiserver._registry._services.types import has_address, has_health_port, has_node_ports, is_headless
 from pyctrl.apiserver._registry._services.validation import validate_addresses
 from pyctrl.apiserver._registry.strategy import Object
@@ -173,19 +174,42 @@ class ServiceAllocator:
         raise internal_error("failed to allocate a serviceIP: range is full")
 
     def _allocate_ports(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
-        own, requested = node_ports(before), set[int]()
+        allocate = self._update_ports if before else self._init_ports
         wants = has_node_ports(spec) and spec.get("allocateLoadBalancerNodePorts") is not False
+        yield from allocate(spec, node_ports(before), wants=wants)
+        if has_health_port(spec) and not spec.get("healthCheckNodePort"):
+            spec["healthCheckNodePort"] = self._next_free_port()
+
+    def _init_ports(self, spec: Object, own: set[int], *, wants: bool) -> Iterator[FieldError]:
+        """Allocate the node ports of a new service: ports with one number, such as TCP and UDP, share a node port."""
+        taken, shared = set(own), dict[int, int]()
+        for index, port in enumerate(spec.get("ports") or ()):
+            same = (each.get("nodePort") for each in spec["ports"] if each["port"] == port["port"])
+            number = port.get("nodePort") or shared.get(port["port"]) or next((each for each in same if each), None)
+            if number:
+                if number != shared.get(port["port"]):
+                    is_free = number not in taken and number not in self._allocated
+                    yield from self._check_port(number, f"spec.ports[{index}].nodePort", is_free=is_free)
+            elif wants:
+                number = self._next_free_port(taken)
+            if number and (port.get("nodePort") or wants):
+                port["nodePort"] = number
+                taken.add(number)
+                shared.setdefault(port["port"], number)
+
+    def _update_ports(self, spec: Object, own: set[int], *, wants: bool) -> Iterator[FieldError]:
+        """Allocate the node ports of a changed service: each port has one, with another protocol they may be equal."""
+        seen = set[tuple[str, int]]()
         for index, port in enumerate(spec.get("ports") or ()):
             number = port.get("nodePort")
             if number:
-                is_free = number not in requested and (number in own or number not in self._allocated)
+                is_free = number in own or number not in self._allocated
                 yield from self._check_port(number, f"spec.ports[{index}].nodePort", is_free=is_free)
-                requested.add(number)
             elif wants:
-                same = (each.get("nodePort") for each in spec["ports"] if each["port"] == port["port"])
-                port["nodePort"] = next((each for each in same if each), None) or self._next_free_port()
-        if has_health_port(spec) and not spec.get("healthCheckNodePort"):
-            spec["healthCheckNodePort"] = self._next_free_port()
+                number = port["nodePort"] = self._next_free_port({number for _, number in seen})
+            if number and (port["protocol"], number) in seen:
+                raise unknown_error(f"duplicate nodePort: {{{port['protocol']} {number}}}")
+            seen.add((port["protocol"], number))
 
     def _try_ports(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
         """Set the ports of a dry run: those after the requested ones, or after a number above the default range."""
@@ -216,11 +240,11 @@ class ServiceAllocator:
         elif not is_free:
             yield invalid_value(path, number, "provided port is already allocated")
 
-    def _next_free_port(self) -> int:
+    def _next_free_port(self, taken: AbstractSet[int] = frozenset()) -> int:
         while True:
             port = self._ports[self._next_port % len(self._ports)]
             self._next_port += 1
-            if port not in self._allocated or self._next_port > 2 * len(self._ports):
+            if (port not in self._allocated and port not in taken) or self._next_port > 2 * len(self._ports):
                 return port
 
 

@@ -59,6 +59,37 @@ def test_the_families_of_a_service() -> None:
         assert created["spec"]["ipFamilies"] == families
 
 
+def _ports(*ports: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"name": f"p{index}", **port} for index, port in enumerate(ports)]
+
+
+def test_ports_of_a_new_service_share_a_node_port_with_the_same_number(ask: Asker) -> None:
+    """TCP and UDP of one port get one node port, requested or not; other ports may not request it."""
+    udp = {"port": 53, "protocol": "UDP"}
+    for given in ({}, {"nodePort": 30053}):
+        made, _ = create(ResourceRegistry(), service(type="NodePort", ports=_ports({"port": 53, **given}, udp)))
+        first, second = (port["nodePort"] for port in made["spec"]["ports"])
+        assert first == second == given.get("nodePort", first)
+
+    other = {"port": 54, "protocol": "UDP", "nodePort": 30053}
+    refusals = _refused(type="NodePort", ports=_ports({"port": 53, "nodePort": 30053}, other))
+    assert refusals == ["spec.ports[1].nodePort: Invalid value: 30053: provided port is already allocated"]
+
+
+def test_a_changed_service_may_have_one_node_port_for_two_protocols(ask: Asker) -> None:
+    """An update may use a node port for TCP and UDP, but not twice for one protocol."""
+    services = "/api/v1/namespaces/default/services"
+    ask("POST", services, service(type="NodePort", ports=_ports({"port": 1, "nodePort": 30001})))
+
+    both = _ports({"port": 1, "nodePort": 30002}, {"port": 2, "protocol": "UDP", "nodePort": 30002})
+    code, changed = ask("PATCH", f"{services}/s", {"spec": {"ports": both}}, headers=MERGE)
+    assert (code, [port["nodePort"] for port in changed["spec"]["ports"]]) == (200, [30002, 30002])
+
+    twice = _ports({"port": 1, "nodePort": 30003}, {"port": 2, "nodePort": 30003})
+    code, refused = ask("PATCH", f"{services}/s", {"spec": {"ports": twice}}, headers=MERGE)
+    assert (code, refused["message"]) == (500, "duplicate nodePort: {TCP 30003}")
+
+
 def test_addresses_come_from_each_ready_range() -> None:
     """A service may have an address of another ServiceCIDR that is ready, and gets one when the first range is full."""
     ask = Asker(ApiServer(registry=ResourceRegistry(service_cluster_ip_range="10.0.0.0/29")))
