@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl.apiserver._endpoints.backend import RESTStorage
+from pyctrl.apiserver._endpoints.connect import CONNECTED, admitted_connection
 from pyctrl.apiserver._endpoints.create import CreateHandler
 from pyctrl.apiserver._endpoints.delete import DeleteHandler
 from pyctrl.apiserver._endpoints.get import GetHandler
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Handler", "Router"]
 
-_CONNECTS = frozenset(("attach", "exec", "portforward", "proxy"))
 _CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
 
 Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
@@ -77,7 +77,7 @@ class Router:
             StatusError: Nothing is served at the URL (404), or not with this method (405).
         """
         target, resource = request.target, request.resource
-        if target.subresource in _CONNECTS and not resource.is_custom and request.query.has("dryRun"):
+        if target.subresource in CONNECTED and not resource.is_custom and request.query.has("dryRun"):
             self._find(request)
             raise bad_request("dryRun is not supported")
         if self._epoch != self._registry.epoch:
@@ -136,11 +136,17 @@ class Router:
             factory = factories.get(target.subresource)
             if storage is not None and factory is not None:
                 return "", partial(storage.call_subresource, factory=factory, method=REST_METHODS.get(method, ""))
-            return "", self._rest(factory, method)
+            return "", self._subresource_handler(request, factory)
         if method == "POST" and not target.name and "" in resource.rest:
             return "create", self._rest(resource.rest[""], method)
         is_object = target.name and not (method == "POST" and resource.is_custom)  # which has the name of its body
         return verbs.get((method, "object" if is_object else "collection"), ("", None))
+
+    def _subresource_handler(self, request: ResourceRequest, factory: RESTFactory | None) -> Handler | None:
+        handler = self._rest(factory, request.method)
+        if handler is None or request.resource.is_custom or request.target.subresource not in CONNECTED:
+            return handler
+        return partial(admitted_connection, self._context.backend, handler)
 
     def _storage_handler(self, resource: ResourceType, storage: ResourceStorage) -> StorageHandler:
         from pyctrl.apiserver._extension.storage_handler import StorageHandler  # here: extension API servers only

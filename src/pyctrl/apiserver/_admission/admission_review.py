@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyctrl.apiserver._admission.attributes import CREATE, DELETE, Attributes, Kind
+from pyctrl.apiserver._admission.attributes import CONNECT, CREATE, DELETE, Attributes, Kind
 from pyctrl.apiserver._authn import user_info
 from pyctrl.apiserver._request.options import DeleteOptions
 from pyctrl.apiserver._resources.resource_type import with_type_meta
@@ -117,8 +117,10 @@ def _resource(resource: ResourceType) -> dict[str, str]:
     return {"group": resource.group, "version": resource.version, "resource": resource.plural}
 
 
-def options_of(attributes: Attributes) -> dict[str, Any]:
-    """Return the options of a write as in an AdmissionRequest."""
+def options_of(attributes: Attributes) -> dict[str, Any] | None:
+    """Return the options of a write as in an AdmissionRequest; a connection has none."""
+    if attributes.operation == CONNECT:
+        return None
     options, query = attributes.options, attributes.request.query
     given: dict[str, Any] = {
         "kind": _OPTIONS.get(attributes.operation, "UpdateOptions"),

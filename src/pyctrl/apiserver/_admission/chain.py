@@ -102,6 +102,15 @@ class AdmissionChain:
         for plugin in last:
             plugin.validate(attributes)
 
+    async def connect(self, attributes: Attributes) -> None:
+        """Run the dynamic plugins on the options of a connection; the others have nothing to check in them."""
+        for dynamic in self._dynamic_plugins:
+            if not dynamic.is_idle:
+                await dynamic.mutate(attributes)
+        for dynamic in self._dynamic_plugins:
+            if not dynamic.is_idle:
+                await dynamic.validate(attributes)
+
     def _of(self, attributes: Attributes) -> tuple[tuple[Plugin, ...], tuple[Plugin, ...]]:
         """Return the plugins that handle a resource: those that run first, and those that run last."""
         target = attributes.request.target

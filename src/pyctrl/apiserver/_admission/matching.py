@@ -121,13 +121,13 @@ class MatchCriteria:
 
 
 def _selects(selector: LabelSelector, attributes: Attributes) -> bool:
-    """Return whether the new or the old object is selected."""
+    """Return whether the new or the old object is selected; options of a connection have no metadata, so never."""
     if selector.is_everything:
         return True
     return any(
         selector.matches(obj["metadata"].get("labels") or {})
         for obj in (attributes.object, attributes.old)
-        if obj is not None
+        if obj is not None and "metadata" in obj
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pyctrl.apiserver._apiextensions.custom_type import served_types
+from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType, served_types
 from pyctrl.apiserver._apiextensions.definitions import (
     CLEANUP_FINALIZER,
     deletion_completed,
@@ -132,7 +132,7 @@ class EstablishingController:
         """Delete all objects of a terminating definition; those with finalizers block its deletion."""
         if CLEANUP_FINALIZER not in (definition["metadata"].get("finalizers") or ()):
             return
-        types = self._backend.registry.installed(stored.name)
+        types = self._backend.registry.installed(stored.name) or self._unserved_types(definition)
         if types:
             for type_ in types:
                 type_.is_terminating = True
@@ -147,6 +147,13 @@ class EstablishingController:
             if len(objects):
                 self._put_deleting(stored.decode())
         self._terminating.add(stored.name)
+
+    def _unserved_types(self, definition: Mapping[str, Any]) -> tuple[CustomResourceType, ...]:
+        """Return the types of a definition that serves no version now, but may have objects."""
+        spec = definition["spec"]
+        versions = [{**each, "served": True} for each in spec["versions"]]
+        all_served = {**definition, "spec": {**spec, "versions": versions}}
+        return served_types(all_served, self._backend.registry.components)
 
     def _remove_finalizer(self, stored: StoredObject) -> None:
         """Remove the finalizer of a definition without objects; without other finalizers, delete it."""

@@ -193,3 +193,18 @@ def test_the_server_manages_the_status_of_a_definition(ask: Asker) -> None:
     (own,) = (each for each in entries if each["manager"] == "kube-apiserver")
     assert (own["operation"], own["subresource"], list(own["fieldsV1"])) == ("Update", "status", ["f:status"])
     assert {"f:acceptedNames", "f:conditions"} <= own["fieldsV1"]["f:status"].keys()
+
+
+@pytest.mark.parametrize("has_conditions", [True, False])
+def test_a_definition_that_serves_nothing_is_deleted_with_its_objects(ask: Asker, *, has_conditions: bool) -> None:
+    """Objects of versions that are not served any more do not keep their definition, whatever its conditions."""
+    install(ask)
+    ask("POST", THINGS, {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "a"}})
+    made = definition("v1")["spec"]["versions"][0]
+    path = f"{DEFINITIONS}/things.x.io"
+    assert ask("PATCH", path, {"spec": {"versions": [{**made, "served": False}]}}, headers=MERGE)[0] == 200
+    if not has_conditions:
+        ask("PATCH", f"{path}/status", {"status": {"conditions": []}}, headers=MERGE)
+
+    assert ask("DELETE", path)[0] == 200
+    assert ask("GET", path)[0] == 404
