@@ -10,6 +10,7 @@ import asyncio
 import math
 from collections.abc import Iterator, MutableMapping, Sequence
 from datetime import timedelta
+from typing import Any
 
 from pyctrl import _clock
 from pyctrl.api import Key, controller_of, is_deleting
@@ -63,8 +64,9 @@ def add_kubelet(
     """
     completed, options = complete_nodes(nodes), kubelet or Kubelet()
     add_node_status(host, completed, postponed)
-    add_scheduler(host, start_seconds=options.start_seconds)
-    reconciler = KubeletReconciler(completed, options, host)
+    bound: set[str] = set()
+    add_scheduler(host, start_seconds=options.start_seconds, bound=bound)
+    reconciler = KubeletReconciler(completed, options, host, bound)
     if servers is not None:
         servers.update({node.metadata.name: SimulatedKubeletServer(reconciler.find_pod) for node in completed})
     (
@@ -79,10 +81,17 @@ def add_kubelet(
 
 
 class KubeletReconciler(Reconciler[Pod]):
-    """Simulates the pods that are bound to its nodes, each with a `PodLifecycle`."""
+    """Simulates the pods that are bound to its nodes, each with a `PodLifecycle`.
 
-    def __init__(self, nodes: Sequence[Node], options: Kubelet, host: ManagedCluster) -> None:
-        self._options = options
+    Args:
+        nodes: the nodes.
+        options: the behaviour of pods.
+        host: the manager.
+        bound: the uids of pods that the scheduler of this process has bound and that have not begun.
+    """
+
+    def __init__(self, nodes: Sequence[Node], options: Kubelet, host: ManagedCluster, bound: set[str]) -> None:
+        self._options, self._bound = options, bound
         self._ips = PodIPAllocator(nodes)
         self._recorders = {
             node.metadata.name: LegacyEventRecorder(host.live_client, "kubelet", host=node.metadata.name)
@@ -170,14 +179,15 @@ class KubeletReconciler(Reconciler[Pod]):
         found = await self.client.find(Node, Key("", node))
         if found is None or is_deleting(pod) or pod.status.phase != "Pending" or pod.status.container_statuses:
             return None
-        return find_rejection(pod, found, self._pods_on(node))
+        return find_rejection(pod, found, None if pod.metadata.uid in self._bound else self._pods_on(node))
 
     async def _reject(self, pod: Pod, node: str, rejection: PodRejection) -> Result | None:
         """Fail a pod that the node does not admit."""
         age = _clock.now() - (pod.metadata.creation_timestamp or _clock.now())
         if age < REJECTION_DELAY:
             return Result.after(REJECTION_DELAY - age)
-        status = {"phase": "Failed", "reason": rejection.reason, "message": f"{REJECTED}{rejection.message}"}
+        status: dict[str, Any] = {"phase": "Failed", "observedGeneration": pod.metadata.generation}
+        status |= {"reason": rejection.reason, "message": f"{REJECTED}{rejection.message}"}
         await self.client.status.patch(pod, StrategicMergePatch({"status": status}))
         await self._recorders[node].warning(pod, rejection.reason, rejection.message)
         return None
@@ -208,6 +218,7 @@ class KubeletReconciler(Reconciler[Pod]):
         script = script_of(pod, lambda container: self._default(pod, container), self._options.script)
         lifecycle = self._lifecycles.get(request)
         if lifecycle is None:
+            self._bound.discard(pod.metadata.uid)
             lifecycle = self._lifecycles[request] = PodLifecycle(pod, script, now)
         else:
             lifecycle.update(pod, script, now)

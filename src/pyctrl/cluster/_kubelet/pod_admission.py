@@ -1,7 +1,7 @@
 """Admission of pods by the kubelet of a simulated node. No I/O.
 
-The rules are the kubelet's (pkg/kubelet/lifecycle/predicate.go). What the scheduler checks, too, is checked only for
-pods that were created with a ``nodeName``.
+The rules are the kubelet's (pkg/kubelet/lifecycle/predicate.go). What the scheduler checks, too, is not checked
+for pods that the scheduler of this process has bound.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ class PodRejection(NamedTuple):
     message: str
 
 
-def find_rejection(pod: Pod, node: Node, others: Iterable[Pod]) -> PodRejection | None:
+def find_rejection(pod: Pod, node: Node, others: Iterable[Pod] | None) -> PodRejection | None:
     """Return why a node rejects a pod, or None.
 
     Args:
         pod: the pod.
         node: its node.
-        others: the other pods of the node that are not over.
+        others: the other pods of the node that are not over; None for a pod whose scheduler has checked that it fits.
     """
     return next(_rejections(pod, node, others), None)
 
 
-def _rejections(pod: Pod, node: Node, others: Iterable[Pod]) -> Iterator[PodRejection]:
+def _rejections(pod: Pod, node: Node, others: Iterable[Pod] | None) -> Iterator[PodRejection]:
     """Iterate over all reasons, in the kubelet's order."""
     system, name = node.status.node_info.operating_system, node.metadata.name
     if pod.metadata.labels.get(OS_LABEL, system) != system:
@@ -70,7 +70,7 @@ def _rejections(pod: Pod, node: Node, others: Iterable[Pod]) -> Iterator[PodReje
     if pod.spec.os is not None and pod.spec.os.name != system:
         yield PodRejection("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS")
     yield from _forbidden_sysctls(pod)
-    if not _is_scheduled(pod):
+    if others is not None:
         yield from _misfits(pod, node, new_pod_info(pod, name), [new_pod_info(each, name) for each in others])
 
 
@@ -82,11 +82,6 @@ def _forbidden_sysctls(pod: Pod) -> Iterator[PodRejection]:
         why = "not allowlisted" if name not in _SAFE_SYSCTLS else f"not allowed with host {namespace} enabled"
         if name not in _SAFE_SYSCTLS or is_shared:
             yield PodRejection("SysctlForbidden", f'forbidden sysctl: "{name}" {why}')
-
-
-def _is_scheduled(pod: Pod) -> bool:
-    """Return whether a scheduler has bound a pod: the API server sets the condition PodScheduled then."""
-    return any(each.type == "PodScheduled" and each.status == "True" for each in pod.status.conditions)
 
 
 def _misfits(pod: Pod, node: Node, wanted: PodInfo, others: list[PodInfo]) -> Iterator[PodRejection]:

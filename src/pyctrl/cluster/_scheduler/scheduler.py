@@ -26,9 +26,15 @@ __all__ = ["Scheduler", "add_scheduler"]
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
 
 
-def add_scheduler(host: ManagedCluster, *, start_seconds: float = 0.0) -> Controller:
-    """Run the simulated scheduler in a manager."""
-    scheduler = Scheduler(LegacyEventRecorder(host.live_client, DEFAULT_SCHEDULER_NAME), start_seconds)
+def add_scheduler(host: ManagedCluster, *, start_seconds: float = 0.0, bound: set[str] | None = None) -> Controller:
+    """Run the simulated scheduler in a manager.
+
+    Args:
+        host: the manager.
+        start_seconds: from a pod's creation until it is bound to a node.
+        bound: takes the uids of the pods that it binds.
+    """
+    scheduler = Scheduler(LegacyEventRecorder(host.live_client, DEFAULT_SCHEDULER_NAME), start_seconds, bound)
     return (
         Builder(host)
         .watches(Pod, scheduler.on_pod)
@@ -48,8 +54,11 @@ class Scheduler(Reconciler[Pod]):
     Unschedulable pods wait for a change of pods, nodes or volumes.
     """
 
-    def __init__(self, recorder: LegacyEventRecorder, start_seconds: float = 0.0) -> None:
+    def __init__(
+        self, recorder: LegacyEventRecorder, start_seconds: float = 0.0, bound: set[str] | None = None
+    ) -> None:
         self._recorder = recorder
+        self._bound = bound
         self._start_seconds = start_seconds
         self._nodes = SchedulerCache()
         self._waiting: dict[Request, None] = {}  # in order of arrival
@@ -129,6 +138,8 @@ class Scheduler(Reconciler[Pod]):
             await self._bind(request, pod, node)
 
     async def _bind(self, request: Request, pod: Pod, node: str) -> None:
+        if self._bound is not None:
+            self._bound.add(pod.metadata.uid)  # before the binding: its event may come before the response
         await bind(self.client, pod.key, node)
         self._nodes.put_pod(request.key, new_pod_info(pod, node))
         self._forget(request)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pyctrl.api import Key, ObjectMeta
-from pyctrl.client import Client, MergePatch, wait_until_gone
+from pyctrl.client import Client, MergePatch, bind, wait_until_gone
 from pyctrl.cluster._kubelet.node_objects import complete_nodes
 from pyctrl.cluster._kubelet.pod_admission import find_rejection
 from pyctrl.kinds.apps.v1 import StatefulSet
@@ -125,7 +125,7 @@ async def test_another_operating_system_is_rejected(client: Client, name: str | 
 def test_sysctls_are_limited(name: str, host: dict[str, Any], why: str) -> None:
     """A pod may set the safe sysctls of the namespaces that it does not share with its node."""
     (node,) = complete_nodes(1)
-    found = find_rejection(pod(securityContext={"sysctls": [{"name": name, "value": "1"}]}, **host), node, ())
+    found = find_rejection(pod(securityContext={"sysctls": [{"name": name, "value": "1"}]}, **host), node, None)
     assert found == (("SysctlForbidden", f"forbidden sysctl: {why}") if why else None)
 
 
@@ -135,6 +135,14 @@ async def test_a_label_of_another_operating_system_is_rejected(client: Client) -
     made.metadata.labels["kubernetes.io/os"] = "windows"
     await client.create(made)
     assert (await rejected(client))[0] == "PodOSSelectorNodeLabelDoesNotMatch"
+
+
+async def test_a_pod_that_another_scheduler_binds_is_checked(client: Client) -> None:
+    """A pod that a client binds to a node where it does not fit is rejected, and its generation is observed."""
+    await client.create(pod(containers=requesting(cpu="1M"), schedulerName="mine"))
+    await bind(client, Key("default", "p"), NODE.name)
+    assert (await rejected(client))[0] == "OutOfcpu"
+    assert (await client.get(Pod, Key("default", "p"))).status.observed_generation == 1
 
 
 async def test_a_rejected_pod_can_be_deleted(client: Client) -> None:
