@@ -1,7 +1,7 @@
 """Admission of pods by the kubelet of a simulated node. No I/O.
 
-The rules are the kubelet's (pkg/kubelet/lifecycle/predicate.go). What the scheduler checks, too, is not checked
-for pods that the scheduler of this process has bound.
+The rules are the kubelet's (pkg/kubelet/lifecycle/predicate.go). What the scheduler checks, too, is
+not checked for pods that the scheduler of this process has bound.
 """
 
 from __future__ import annotations
