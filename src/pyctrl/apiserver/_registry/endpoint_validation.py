@@ -16,7 +16,9 @@ from pyctrl.apiserver._registry.field_validation import (
     is_address,
     non_special_ip,
     port_number,
+    strict_address_errors,
     text_of,
+    without_leading_zeros,
 )
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
@@ -54,8 +56,8 @@ def _address(endpoint: _Part, path: str) -> _Errors:
         yield from invalid_name(names.label, hostname, f"{path}.hostname")
     if endpoint.get("nodeName") is not None:
         yield from invalid_name(names.subdomain, endpoint["nodeName"], f"{path}.nodeName")
-    if is_address(ip):
-        yield from non_special_ip(ip, f"{path}.ip")
+    if is_address(plain := without_leading_zeros(ip)):
+        yield from non_special_ip(plain, f"{path}.ip")
     else:
         yield invalid_value(f"{path}.ip", ip, "must be a valid IP address")
 
@@ -137,8 +139,11 @@ def _slice_address(text: str, kind: str, path: str, index: int) -> _Errors:
     if kind == "FQDN":
         yield from _domain(text, where)
     elif kind in ("IPv4", "IPv6"):
-        if not is_address(text):
-            yield from address(text, where)
+        wrong = list(address(text, where))
+        if kind == "IPv6":  # in its canonical form
+            wrong = [invalid_value(where, text, why) for why in strict_address_errors(text)]
+        yield from wrong
+        if wrong:
             return
         if f"IPv{ipaddress.ip_address(text).version}" != kind:
             yield invalid_value(path, text, f"must be an {kind} address")

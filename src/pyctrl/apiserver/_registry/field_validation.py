@@ -37,6 +37,7 @@ __all__ = [
     "strict_address_errors",
     "strict_network_errors",
     "text_of",
+    "without_leading_zeros",
 ]
 
 _HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
@@ -92,25 +93,39 @@ def not_negative(spec: Mapping[str, JSON], path: str, *keys: str) -> Iterator[Fi
 
 
 def address(text: str, path: str) -> Iterator[FieldError]:
-    """Check an IP address."""
-    if not is_address(text):
-        yield invalid_value(path, text, _NO_ADDRESS)
+    """Check an IP address, which need not be in its canonical form."""
+    yield from (invalid_value(path, text, why) for why in _address_errors(text))
 
 
 def strict_address_errors(text: str) -> list[str]:
     """Return why a text is not an IP address in its canonical form."""
-    if not is_address(text):
-        plain = _without_leading_zeros(text)
-        return [_LEADING_ZEROS if plain != text and is_address(plain) else _NO_ADDRESS]
+    if errors := _address_errors(text):
+        return errors
     found = ipaddress.ip_address(text)
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
-        return ["must not be an IPv4-mapped IPv6 address"]
     return [] if str(found) == text else [f'must be in canonical form ("{found}")']
+
+
+def _address_errors(text: str) -> list[str]:
+    plain = without_leading_zeros(text)
+    if not is_address(plain):
+        return [_NO_ADDRESS]
+    if plain != text:
+        return [_LEADING_ZEROS]
+    found = ipaddress.ip_address(text)
+    is_mapped = isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped
+    return ["must not be an IPv4-mapped IPv6 address"] if is_mapped else []
 
 
 def strict_network_errors(text: str) -> list[str]:
     """Return why a text is not a CIDR in its canonical form."""
-    plain = _without_leading_zeros(text)
+    if errors := _network_errors(text):
+        return errors
+    found = ipaddress.ip_interface(text)
+    return [] if str(found.network) == text else [f'must be in canonical form ("{found.network}")']
+
+
+def _network_errors(text: str) -> list[str]:
+    plain = without_leading_zeros(text)
     if not is_network(plain):
         return [_NO_NETWORK]
     if plain != text:
@@ -120,27 +135,27 @@ def strict_network_errors(text: str) -> list[str]:
         return ["must not have an IPv4-mapped IPv6 address"]
     if found.ip != found.network.network_address:
         return ["must not have bits set beyond the prefix length"]
-    return [] if str(found.network) == text else [f'must be in canonical form ("{found.network}")']
+    return []
 
 
-def _without_leading_zeros(text: str) -> str:
+def without_leading_zeros(text: str) -> str:
+    """Return an address or CIDR without the leading zeros that Go refuses, but can read."""
     place = "/" if ":" in text else "^|[./]"
     return re.sub(f"({place})0+(?=[0-9])", r"\1", text)
 
 
 def is_address(text: str) -> bool:
-    """Return whether a text is an IP address."""
+    """Return whether a text is an IP address, without a zone."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
         return False
-    return True
+    return "%" not in text
 
 
 def network(text: str, path: str) -> Iterator[FieldError]:
-    """Check a CIDR."""
-    if not is_network(text):
-        yield invalid_value(path, text, _NO_NETWORK)
+    """Check a CIDR, which need not be in its canonical form."""
+    yield from (invalid_value(path, text, why) for why in _network_errors(text))
 
 
 def is_network(text: str) -> bool:

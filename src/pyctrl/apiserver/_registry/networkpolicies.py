@@ -9,7 +9,7 @@ from typing import Final
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import validate_selector
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.field_validation import network, port, port_number
+from pyctrl.apiserver._registry.field_validation import is_network, network, port, port_number, without_leading_zeros
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, selector_of, spec_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -87,13 +87,12 @@ def _block(block: _Part, path: str) -> Iterator[FieldError]:
     if not whole:
         yield required(f"{path}.cidr")
         return
-    complaints = list(network(whole, f"{path}.cidr"))
-    yield from complaints
-    for index, each in enumerate(block.get("except") or ()) if not complaints else ():
-        where = f"{path}.except[{index}]"
-        wrong = list(network(each, where))
-        yield from wrong
-        if not wrong and not _is_inside(each, whole):
+    yield from network(whole, f"{path}.cidr")
+    plain = without_leading_zeros(whole)
+    for index, each in enumerate(block.get("except") or ()) if is_network(plain) else ():
+        where, inner = f"{path}.except[{index}]", without_leading_zeros(each)
+        yield from network(each, where)
+        if is_network(inner) and not _is_inside(inner, plain):
             yield invalid_value(where, each, "must be a strict subset of `cidr`")
 
 

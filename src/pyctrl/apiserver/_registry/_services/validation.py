@@ -45,7 +45,9 @@ def validate_service(new: Object, old: Object | None) -> Iterator[FieldError]:
     yield from _affinity(spec)
     yield from validate_addresses(spec)
     for index, address in enumerate(spec.get("externalIPs") or ()):
-        yield from rules.non_special_ip(address, f"spec.externalIPs[{index}]")
+        path = f"spec.externalIPs[{index}]"
+        wrong = list(rules.address(address, path))
+        yield from wrong or rules.non_special_ip(address, path)
     yield from rules.one_of(spec["type"], _TYPES, "spec.type")
     if spec["type"] == "ClusterIP":
         for index, port in enumerate(spec.get("ports") or ()):
