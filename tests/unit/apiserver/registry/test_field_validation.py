@@ -87,3 +87,36 @@ def test_strict_addresses(text: str, why: str) -> None:
 def test_strict_networks(text: str, why: str) -> None:
     """A network that has several forms is accepted in one of them only."""
     assert rules.strict_network_errors(text) == [why] * bool(why)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("10.0.0.1", ""),
+        ("FD00::01", ""),
+        ("010.0.0.1", "must not have leading 0s"),
+        ("::ffff:10.0.0.1", "must not be an IPv4-mapped IPv6 address"),
+        ("fd00::1%eth0", "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
+    ],
+)
+def test_addresses_that_go_reads(text: str, why: str) -> None:
+    """An address may have another form than the canonical one, but neither leading zeros nor a zone."""
+    assert [each.message.partition(": ")[2].partition(": ")[2] for each in rules.address(text, "p")] == [why] * bool(
+        why
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("FD00::/64", ""),
+        ("10.0.0.0/08", "must not have leading 0s in IP or prefix length"),
+        ("::ffff:10.0.0.0/120", "must not have an IPv4-mapped IPv6 address"),
+        ("10.1.0.0/8", "must not have bits set beyond the prefix length"),
+    ],
+)
+def test_networks_that_go_reads(text: str, why: str) -> None:
+    """A CIDR has no leading zeros and no bits beyond its prefix."""
+    assert [each.message.partition(": ")[2].partition(": ")[2] for each in rules.network(text, "p")] == [why] * bool(
+        why
+    )
