@@ -230,10 +230,11 @@ class WatchLines:
             metadata["annotations"] = annotations
         if self._rows is not None:
             return self._rows.bookmark(metadata)
-        kind, api_version = self._resource.kind, self._resource.api_version
         if self._form.shape is Representation.METADATA:
-            kind, api_version = "PartialObjectMetadata", "meta.k8s.io/v1"
-        bookmark = {"kind": kind, "apiVersion": api_version, "metadata": metadata}
+            bookmark = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata}
+        else:
+            head = {"kind": self._resource.kind, "apiVersion": self._resource.api_version, "metadata": metadata}
+            bookmark = {**self._resource.blank(), **head}
         return _encode_line("BOOKMARK", msgspec.json.encode(bookmark))
 
     def error(self, status: Mapping[str, Any]) -> bytes:

@@ -267,3 +267,14 @@ async def test_each_watch_has_its_own_view_of_an_event(ask: Asker) -> None:
         async with ask.watching(resourceVersion=version, labelSelector=selector) as watching:
             seen += await watching.take(1)
     assert seen == [("MODIFIED", "a"), ("ADDED", "a"), ("DELETED", "a")]
+
+
+async def test_a_bookmark_is_an_empty_object_of_its_kind(ask: Asker) -> None:
+    """A bookmark of Jobs has the parts that every Job has, as Go writes an empty one."""
+    query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
+    async with ask.watching("/apis/batch/v1/namespaces/default/jobs", **query) as watching:
+        end = await watching.next()
+    assert end is not None
+    parts = {key: value for key, value in end["object"].items() if key != "metadata"}
+    spec = {"template": {"metadata": {}, "spec": {"containers": None}}}
+    assert parts == {"kind": "Job", "apiVersion": "batch/v1", "spec": spec, "status": {}}
