@@ -185,7 +185,7 @@ class ServiceAllocator:
         taken, shared = set(own), dict[int, int]()
         for index, port in enumerate(spec.get("ports") or ()):
             same = (each.get("nodePort") for each in spec["ports"] if each["port"] == port["port"])
-            number = port.get("nodePort") or shared.get(port["port"]) or next((each for each in same if each), None)
+            number = port.get("nodePort") or next((each for each in same if each), None)
             if number:
                 if number != shared.get(port["port"]):
                     is_free = number not in taken and number not in self._allocated
