@@ -117,7 +117,7 @@ class SavedComparison:
         self._informers = [known.get(kind.name) for kind in saved.kinds]
         self._unchanged: dict[Informer, int] = {}  # kinds of which no object differs, with the number of changes
         self._kinds = [requests.kind(informer) for informer in self._informers if informer is not None]
-        self._texts: dict[str, str] = {}  # of selections, which have keys of labels in common
+        self._texts: dict[tuple[str, str], tuple[str, str]] = {}  # keys and operators, which selections have in common
         self._lists = ListDigests(requests)
         self._made: dict[int, ReadTarget] = {}
         self._answers: dict[int, tuple[bool, int]] = {}  # with the number of changes of the kind at that time
@@ -166,12 +166,13 @@ class SavedComparison:
         own = reconciled.lister.store.get(request.namespace, request.name)
         if own is None or record_digest(reconciled.gvk, own) != found.digest:
             return None
-        if request.key in reconciled.lister.overlay.entries:  # a write of this process that no watch has confirmed
+        pending = reconciled.lister.overlay.entries  # writes of this process that no watch has confirmed
+        if pending and request.key in pending:
             return None
         if to_digest(self._owned.sums.get(own.uid, 0)) != found.owned or not all(map(self._is_same, found.reads)):
             return None
-        reads = [self._read(place) for place in found.reads]
-        self._requests.restore(request, [read for read in reads if read is not None], found.ran_at)
+        reads = [read for place in found.reads if (read := self._read(place)) is not None]
+        self._requests.restore(request, reads, found.ran_at)
         self._restored.add(own.uid)
         return found
 
@@ -212,9 +213,7 @@ class SavedComparison:
     def _shared(self, selection: ListSelection) -> ListSelection:
         """Return the selection with texts that it shares with others: decoded, each has its own."""
         shared = self._texts.setdefault
-        labels = tuple(
-            [(shared(key, key), shared(operator, operator), values) for key, operator, values in selection.labels]
-        )
+        labels = tuple([(*shared(label[:2], label[:2]), label[2]) for label in selection.labels])
         return ListSelection(selection.namespace, labels, selection.fields, selection.index)
 
     def _digest(self, informer: Informer, place: int) -> bytes | None:

@@ -90,9 +90,10 @@ class ListReads:
 
     def _add(self, read: ListRead) -> None:
         """File a read under the trait that the fewest lists have: of app=web, instance=NAME it is the second."""
-        read.trait, *others = read.selection.traits()
+        traits = read.selection.traits()
+        read.trait = traits[0]
         reads = self._by_trait.get(read.trait, _NONE)
-        for trait in others:
+        for trait in traits[1:] if reads else ():
             if len(fewer := self._by_trait.get(trait, _NONE)) < len(reads):
                 read.trait, reads = trait, fewer
         read.is_simple = read.selection.is_only(read.trait)
