@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from pyctrl.apiserver import KeyPair, ProxyRequest, ServiceReference
@@ -23,9 +23,10 @@ async def serving(script: Script, *, tls: ssl.SSLContext | None = None) -> Async
     """Serve with a script until the block ends; yield the port."""
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
         try:
-            await script(head, reader, writer)
+            with suppress(asyncio.IncompleteReadError, ConnectionError):  # the client gave up before its request
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                await script(head, reader, writer)
         finally:
             writer.close()
 
