@@ -49,6 +49,7 @@ def test_every_document_is_listed() -> None:
         *_schemas.GROUP_VERSIONS,
         "bootstrap_objects",
         "discovery",
+        "go_fields",
         "go_types",
         "protobuf",
         "rbac_policy",
