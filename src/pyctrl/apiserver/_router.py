@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl.apiserver._endpoints.backend import RESTStorage
-from pyctrl.apiserver._endpoints.connect import CONNECTED, admitted_connection
+from pyctrl.apiserver._endpoints.connect import admitted_connection
 from pyctrl.apiserver._endpoints.create import CreateHandler
 from pyctrl.apiserver._endpoints.delete import DeleteHandler
 from pyctrl.apiserver._endpoints.get import GetHandler
@@ -33,6 +33,7 @@ from pyctrl.apiserver._registry.builtin_resource import REST_METHODS, RESTContex
 from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._request.request_context import CONNECTED
 from pyctrl.apiserver._request.route_errors import check_route
 from pyctrl.apiserver._resources.resource_type import ResourceType, is_event
 

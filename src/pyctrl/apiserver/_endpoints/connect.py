@@ -11,9 +11,8 @@ from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._request.options import WriteOptions
 from pyctrl.apiserver._request.request import ResourceRequest
 
-__all__ = ["CONNECTED", "admitted_connection"]
+__all__ = ["admitted_connection"]
 
-CONNECTED: Final = frozenset(("attach", "exec", "portforward", "proxy"))
 _KINDS: Final = {
     ("pods", "attach"): "PodAttachOptions",
     ("pods", "exec"): "PodExecOptions",

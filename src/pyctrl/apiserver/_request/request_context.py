@@ -24,11 +24,12 @@ from pyctrl.apiserver._request.request import QueryParameters, WouldBlock
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["RequestContext", "accepted_form", "check_timeout", "is_long_running", "misses_namespace"]
+__all__ = ["CONNECTED", "RequestContext", "accepted_form", "check_timeout", "is_long_running", "misses_namespace"]
 
 _SELECTED = ("list", "watch", "deletecollection")  # the verbs whose access can be restricted by a field selector
-_CONNECTED = frozenset(("attach", "exec", "portforward", "proxy"))  # whose response is what a pod sends
-_LONG_RUNNING = _CONNECTED | {"log"}
+#: Subresources whose response is what a pod, a service or a node sends.
+CONNECTED = frozenset(("attach", "exec", "portforward", "proxy"))
+_LONG_RUNNING = CONNECTED | {"log"}
 
 
 class RequestContext(msgspec.Struct, eq=False):
@@ -105,7 +106,7 @@ def accepted_form(context: RequestContext, target: RequestTarget, resource: Reso
     Raises:
         StatusError: 406, the server does not have it; 400, it has, but not with these options.
     """
-    if target.subresource in _CONNECTED:
+    if target.subresource in CONNECTED:
         return negotiate_media_type("")
     is_collection = context.method == "GET" and not target.name
     accept = context.headers.get("accept", "")

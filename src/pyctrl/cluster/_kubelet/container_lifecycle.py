@@ -102,7 +102,7 @@ class ContainerLifecycle:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the container is told to stop."""
+        """Whether the container is being stopped."""
         return self._stopping
 
     @property
@@ -330,7 +330,7 @@ class ContainerLifecycle:
         self._stopping = True
 
     def _pre_stop_sleep(self) -> int:
-        """Return the seconds of the hook that sleeps before the container is told to stop; other hooks take no time."""
+        """Return the seconds that the hook `preStop` sleeps; other hooks take no time."""
         hook = self.spec.lifecycle.pre_stop if self.spec.lifecycle is not None else None
         return hook.sleep.seconds if hook is not None and hook.sleep is not None else 0
 

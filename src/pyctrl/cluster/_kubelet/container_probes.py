@@ -90,7 +90,7 @@ async def _probe_all(run: _Run, queue: RequestSink) -> None:
 
 
 async def _probe(run: _Run, kind: ProbeKind, began: float, queue: RequestSink) -> None:
-    """Run one probe until it is settled. A container that is told to stop is probed for readiness only."""
+    """Run one probe until it is settled. A container that is being stopped is probed for readiness only."""
     probe = run.results.probes[kind]
     now = asyncio.get_running_loop().time()
     await asyncio.sleep(max(0.0, began + (probe.initial_delay_seconds or 0) - now))

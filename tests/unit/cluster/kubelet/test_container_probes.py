@@ -243,7 +243,7 @@ async def test_probes_run_on_request(annotation: str, ready: bool) -> None:
 
 
 async def test_a_deleted_pod_is_not_probed(program: Program) -> None:
-    """The probes end with their pod; a container that is told to stop is not restarted for its liveness."""
+    """The probes end with their pod; a container that is being stopped is not restarted for its liveness."""
     program.files.add("/ready")
     waits: Callable[[Pod], bool] = is_ready
     async with program.cluster() as cluster, cluster.client() as client:
