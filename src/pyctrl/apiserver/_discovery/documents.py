@@ -11,23 +11,21 @@ import msgspec
 from pyctrl._clock import now
 from pyctrl.apiserver._discovery.discovery import AGGREGATED, VERSION, discovery_response
 from pyctrl.apiserver._discovery.openapi import openapi_response
+from pyctrl.apiserver._discovery.openapi_handler import OpenAPIHandler
 from pyctrl.apiserver._errors import JSON, YAML, Response, StatusError, method_not_allowed, resource_not_served
 from pyctrl.apiserver._healthz import CHECKS, NOT_FOUND, health_response
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._pprof import PPROF, pprof_response
-from pyctrl.apiserver._request.negotiation import accepts_openapi, check_produced, negotiate_discovery
+from pyctrl.apiserver._request.negotiation import check_produced, negotiate_discovery
 from pyctrl.apiserver._request.request import QueryParameters
 from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._zpages import flagz_response, statusz_response
 
 __all__ = ["NonResourcePaths"]
 
-PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-
 _INDENTED = frozenset(("", "version"))  # documents that kube-apiserver indents
 #: Paths of the root document that never change.
 _NAMED = ("/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/flagz", "/statusz", "/version")
-_NOT_ACCEPTABLE = Response(status=406, headers=(("Vary", "Accept"),))
 _OPENID = ("/.well-known/openid-configuration", "/openid/v1/jwks")
 
 
@@ -58,6 +56,7 @@ class NonResourcePaths:
         self._started = now()
         self._epoch = self._current_epoch()
         self._encoded: dict[tuple[str, bool, str], Response] = {}
+        self._openapi = OpenAPIHandler(self._find_openapi)
         #: The command line of the server, for `/flagz`.
         self.flags: Mapping[str, str] = {}
 
@@ -81,6 +80,9 @@ class NonResourcePaths:
             return pprof_response(path)
         if self._metrics is not None and (found := self._metrics.find_response(path, VERSION)) is not None:
             return found
+        self._drop_outdated()
+        if parts[:1] == ["openapi"]:
+            return self._openapi.response(path, query, accept)
         response = self._document(path, parts, accept)
         if method != "GET" and response.status == 200 and not self._has_any_method(parts, method):
             raise method_not_allowed()
@@ -97,12 +99,9 @@ class NonResourcePaths:
             return not self._registry.is_builtin_group(parts[1])
         if parts[:1] in (["api"], ["version"]):
             return False
-        return method == "HEAD" or not parts or parts[0] in ("apis", "openapi")
+        return method == "HEAD" or not parts or parts[0] == "apis"
 
     def _document(self, path: str, parts: list[str], accept: str) -> Response:
-        if self._epoch != (epoch := self._current_epoch()):
-            self._epoch = epoch
-            self._encoded.clear()
         # Only the router of kube-apiserver, which these documents pass, ignores `application/*`.
         is_routed = parts[:1] == ["api"] or (len(parts) == 3 and self._registry.is_builtin_group(parts[1]))
         is_other, media = _negotiated(parts, accept, is_routed=is_routed)
@@ -116,28 +115,29 @@ class NonResourcePaths:
             self._encoded[key] = response
         if not media:
             _negotiate(parts, accept, is_routed=is_routed)  # which refuses: the document exists
-        if parts[:1] == ["openapi"] and parts != ["openapi", "v3"] and not accepts_openapi(accept):
-            return _NOT_ACCEPTABLE
         return self._encoded[key]
+
+    def _drop_outdated(self) -> None:
+        """Drop the encoded documents if the served resources have changed."""
+        if self._epoch != (epoch := self._current_epoch()):
+            self._epoch = epoch
+            self._encoded.clear()
+            self._openapi.clear()
+
+    def _find_openapi(self, parts: Sequence[str]) -> dict[str, Any] | None:
+        found = openapi_response(self._registry, "/" + "/".join(parts))
+        return found if self._remote is None else self._remote.merged(parts, found)
 
     def _encode(self, parts: list[str], *, is_other: bool, media: str) -> Response:
         path = "/" + "/".join(parts)
         if not parts:
             found: dict[str, Any] | None = {"paths": self._paths()}
-        elif parts[0] == "openapi":
-            found = openapi_response(self._registry, path)
         else:
             found = discovery_response(self._registry, path, is_aggregated=is_other)
         if self._remote is not None:
             found = self._remote.merged(parts, found)
         if found is None:
-            return Response(status=404, headers=()) if parts[:2] == ["openapi", "v3"] else NOT_FOUND
-        if parts == ["openapi", "v2"] and is_other:
-            from pyctrl.apiserver._discovery.openapi_protobuf import (
-                document_as_protobuf,  # imports yaml; only kubectl requests it
-            )
-
-            return Response(status=200, headers=(("Content-Type", PROTOBUF),), body=document_as_protobuf(found))
+            return NOT_FOUND
         body = msgspec.json.encode(found)
         if media == YAML:
             return _yaml_response(found, body)
@@ -171,12 +171,12 @@ def _negotiate(parts: list[str], accept: str, *, is_routed: bool) -> tuple[str, 
 
 
 def _negotiated(parts: list[str], accept: str, *, is_routed: bool) -> tuple[bool, str]:
-    """Return whether a client accepts the other form of a document, aggregated or protobuf, and the media type.
+    """Return whether a client accepts the aggregated form of a document, and the media type.
 
     The media type is "" if none is accepted. A document that does not exist has no media type, so that comes first.
     """
     if parts[:1] not in _AGGREGATED:
-        return wants_protobuf(accept), JSON
+        return False, JSON
     try:
         media, is_aggregated = _negotiate(parts, accept, is_routed=is_routed)
     except StatusError:
@@ -203,8 +203,3 @@ def _caching_headers(body: bytes) -> tuple[tuple[str, str], ...]:
     """Return the headers that let a client revalidate a document."""
     tag = f'"{hashlib.sha512(body).hexdigest().upper()}"'
     return (("Etag", tag), ("Cache-Control", "public"), ("Vary", "Accept"))
-
-
-def wants_protobuf(accept: str) -> bool:
-    """Return whether a client accepts the v2 document as protobuf; responses have another name for this media type."""
-    return "proto-openapi.spec.v2" in accept

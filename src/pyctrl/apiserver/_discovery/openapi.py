@@ -38,7 +38,7 @@ _EMBEDDED = {
 
 def openapi_response(registry: ServedResources, path: str) -> dict[str, JSON] | None:
     """Return the document of a path below `/openapi/`, or None when the path does not exist."""
-    parts = [part for part in path.partition("?")[0].split("/") if part]
+    parts = path.partition("?")[0].split("/")[1:]
     if parts == ["openapi", "v2"]:
         return _document_v2(registry)
     if parts == ["openapi", "v3"]:
@@ -278,7 +278,7 @@ def _document_v2(registry: ServedResources) -> dict[str, JSON]:
         "info": _INFO,
         **known,
         "paths": {**known.get("paths", {}), **paths},
-        "definitions": {**definitions_v2(registry), **known.get("definitions", {})},
+        "definitions": dict(sorted({**definitions_v2(registry), **known.get("definitions", {})}.items())),
     }
 
 

@@ -21,10 +21,10 @@ from pyctrl.apiserver._errors import (
 __all__ = [
     "MediaTypeOptions",
     "Representation",
-    "accepts_openapi",
     "check_produced",
     "negotiate_discovery",
     "negotiate_media_type",
+    "negotiate_openapi",
     "with_table_options",
 ]
 
@@ -137,10 +137,14 @@ def check_produced(accept: str, media: str) -> None:
         raise not_acceptable([media])
 
 
-def accepts_openapi(accept: str) -> bool:
-    """Return whether a client accepts an OpenAPI document, as JSON or protobuf."""
-    found = _accepted(accept)
-    return bool({JSON, "*/*", "application/*", ""} & found) or any("proto-openapi.spec" in each for each in found)
+@lru_cache(maxsize=256)
+def negotiate_openapi(accept: str, version: str) -> str:
+    """Return the media type of an OpenAPI document of a version, such as v3, for a client; "" if it accepts none."""
+    protobuf = f"application/com.github.proto-openapi.spec.{version}.v1.0+protobuf"
+    deprecated = f"application/com.github.proto-openapi.spec.{version}@v1.0+protobuf"
+    known = {JSON: JSON, "application/*": JSON, "*/*": JSON, protobuf: protobuf, deprecated: protobuf}
+    clauses = [[part.strip() for part in clause.split(";")] for clause in (accept or "*/*").split(",")]
+    return next((known[media] for media, *_ in sorted(clauses, key=_preference) if media in known), "")
 
 
 def _accepted(accept: str) -> set[str]:

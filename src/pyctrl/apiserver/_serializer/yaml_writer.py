@@ -21,11 +21,11 @@ _TIMESTAMP = re.compile(r"^\d{4}-\d\d?-\d\d?(?:(?:[Tt]|[ \t]+)\d.*)?$")  # close
 _SortKey: TypeAlias = list[tuple[int, int, str]]
 
 
-def write_yaml(value: Any) -> bytes:
+def write_yaml(value: Any, *, sort_keys: bool = True) -> bytes:
     """Return the YAML of a JSON value."""
     import yaml  # here: most clients accept JSON
 
-    text: str = yaml.dump(_sorted(value), Dumper=_dumper(), sort_keys=False, allow_unicode=True)
+    text: str = yaml.dump(_sorted(value) if sort_keys else value, Dumper=_dumper(), sort_keys=False, allow_unicode=True)
     return text.encode()
 
 
