@@ -142,6 +142,10 @@ class KubeletServer(Protocol):
         """
         ...
 
+    def find_address(self, namespace: str, pod: str, port: int) -> tuple[str, int] | None:
+        """Return host and port of this machine at which a port of a pod listens, or None."""
+        ...
+
     def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> AsyncGenerator[bytes, None]:
         """Return the log of a container in chunks.
 

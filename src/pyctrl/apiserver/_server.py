@@ -111,7 +111,7 @@ class ApiServer:
         webhooks: Calls webhooks of all kinds. An async function in this process works, also in virtual time. By default
             they are called over HTTPS.
         resolve_service: Resolves the service of a webhook or of an APIService to an address, for calls over HTTPS. By
-            default it is the service's first ready endpoint.
+            default it is any ready endpoint of the service; of a simulated pod, the address in `ports` of its script.
         enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names.
         disable_admission_plugins: Admission plugins to disable that are on by default.
         admission_configuration: The configurations of admission plugins.
@@ -158,7 +158,9 @@ class ApiServer:
         is_extension = not isinstance(self.registry, ResourceRegistry)
         if isinstance(self.registry, ResourceRegistry):
             self.registry.observe(self.storage)
-        resolve_service = resolve_service or EndpointServiceResolver(self.storage)
+        #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
+        self.kubelets: dict[str, KubeletServer] = {}
+        resolve_service = resolve_service or EndpointServiceResolver(self.storage, self.kubelets)
         client = WebhookClient(webhooks or HttpsCaller(resolve_service))
         self._access = access = AccessControl(
             self.storage,
@@ -177,8 +179,6 @@ class ApiServer:
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
         rest = self._rest_storage(random, admission, enabled_features(feature_gates or {}))
-        #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
-        self.kubelets: dict[str, KubeletServer] = {}
         self._router = Router(rest, access, self.kubelets)
         self._metrics = RequestMetrics()
         self._establishing, self._synced_version = EstablishingController(rest), 0

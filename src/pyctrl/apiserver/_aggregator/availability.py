@@ -108,7 +108,8 @@ class AvailableConditionController:
         try:
             location = self._proxy.locate(api.service)
         except WebhookUnreachable as error:
-            return str(error)
+            url = error.url and error.url + path  # of an endpoint that refuses connections
+            return f'failing or missing response from {url}: Get "{url}": {error}' if url else str(error)
         url = location + path
         try:
             async with asyncio.timeout(CHECK_SECONDS):

@@ -66,7 +66,7 @@ class WebhookResponse:
 class WebhookUnreachable(Exception):
     """Raised by a `WebhookCaller` that gets no response. The text is the reason, in a few words.
 
-    ``url`` is the failing URL if it is not the request's: after a redirect.
+    ``url`` is the failing URL if it is not the request's: after a redirect, or that of an endpoint.
     """
 
     def __init__(self, why: str, *, url: str = "") -> None:

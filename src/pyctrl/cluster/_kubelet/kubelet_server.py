@@ -19,6 +19,7 @@ from pyctrl.cluster._kubelet.container_processes import (
 )
 from pyctrl.cluster._kubelet.pod_lifecycle import PodLifecycle
 from pyctrl.cluster._kubelet.pod_sessions import PodSession
+from pyctrl.cluster._kubelet.ports import split_address
 from pyctrl.cluster._kubelet.scripts import ExecProcess
 
 __all__ = ["SimulatedKubeletServer"]
@@ -85,6 +86,13 @@ class SimulatedKubeletServer:
             await lifecycle.sessions.record("portforward", name, connection, port=port)
 
         return forward
+
+    def find_address(self, namespace: str, pod: str, port: int) -> tuple[str, int] | None:
+        """Return host and port of an address in the ``ports`` of a script; None for functions, and where none is."""
+        lifecycle = self._find(Key(namespace, pod))
+        listening = None if lifecycle is None else find_listening(lifecycle, port)
+        target = None if listening is None else (listening.script.ports or {})[port]
+        return split_address(target) if isinstance(target, str) else None
 
     def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> AsyncGenerator[bytes, None]:
         """Return the log of a container: the last run's, or with `previous` that of the last run that ended."""

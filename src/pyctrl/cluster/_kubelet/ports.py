@@ -10,7 +10,7 @@ from pyctrl._tasks import unwrapped
 from pyctrl.apiserver import KubeletError
 from pyctrl.cluster._kubelet.scripts import PortFunction
 
-__all__ = ["forward_port"]
+__all__ = ["forward_port", "split_address"]
 
 
 async def forward_port(target: PortFunction | str, received: Pipe, sent: Pipe) -> None:
@@ -31,11 +31,16 @@ async def forward_port(target: PortFunction | str, received: Pipe, sent: Pipe) -
 
 
 async def _connect(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    host, _, port = address.rpartition(":")
     try:
-        return await asyncio.open_connection(host.strip("[]") or "localhost", int(port))
+        return await asyncio.open_connection(*split_address(address))
     except OSError as error:
         raise KubeletError(f"failed to connect to {address} on this machine: {error}") from error
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Return host and port of an address such as ``localhost:5432``, ``[::1]:5432`` or ``:5432``."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]") or "localhost", int(port)
 
 
 def _forwarder_to(address: str, streams: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> PortFunction:

@@ -13,6 +13,7 @@ from pyctrl.apiserver._aggregator.availability import Availability, AvailableCon
 from pyctrl.apiserver._aggregator.proxy_handler import ProxyHandler
 from pyctrl.apiserver._webhooks import EndpointServiceResolver
 from tests.unit.apiserver.aggregator._remote import PATH, SERVICES, Remote, api_service, create, service
+from tests.unit.apiserver.registry.pods._kubelet import RefusingKubelet
 
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 PORTS = [{"port": 443, "name": "https"}]
@@ -145,3 +146,22 @@ async def test_one_endpoint_that_responds_is_enough() -> None:
     assert (await controller.check(APIService.from_object(api_service()))).is_available
     assert asyncio.get_running_loop().time() == started
     assert (len(urls), len(set(urls))) == (5, 2)
+
+
+async def test_a_simulated_pod_without_the_port_refuses_the_check() -> None:
+    """The message is that of a pod in which nothing listens, and no connection is opened."""
+    server, remote = ApiServer(), Remote()
+    create(server, SERVICES, service(type="ClusterIP", externalName=None, ports=PORTS))
+    found = endpoints()
+    found["endpoints"][0] |= {
+        "nodeName": "node-1",
+        "targetRef": {"kind": "Pod", "namespace": "default", "name": "flavors-a"},
+    }
+    create(server, SLICES, found)
+    resolver = EndpointServiceResolver(server.storage, {"node-1": RefusingKubelet("")})
+    controller = AvailableConditionController(server.storage, ProxyHandler(resolver, remote, {}))
+    result = await controller.check(APIService.from_object(api_service()))
+    url = f"https://10.0.0.1:6443{PATH}"
+    refused = "dial tcp 10.0.0.1:6443: connect: connection refused"
+    assert result.message == f'failing or missing response from {url}: Get "{url}": {refused}'
+    assert (result.reason, remote.requests) == ("FailedDiscoveryCheck", [])

@@ -232,6 +232,25 @@ def test_ports_are_those_of_the_scripts_of_a_pod() -> None:
     run_virtual(main())
 
 
+def test_a_port_may_be_at_this_machine() -> None:
+    """The address of a port is that of the script; functions and other ports have none."""
+
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async def main() -> None:
+        cluster = Cluster(kubelet=Kubelet(script=lambda *_: Script(ports={80: serve, 9443: ":19443", 81: "[::1]:81"})))
+        async with with_pod(cluster, "i") as client:
+            kubelet = cluster.server.kubelets[(await client.get(Pod, DB)).spec.node_name or ""]
+            assert kubelet.find_address("default", "db", 9443) == ("localhost", 19443)
+            assert kubelet.find_address("default", "db", 81) == ("::1", 81)
+            assert kubelet.find_address("default", "db", 80) is None
+            assert kubelet.find_address("default", "db", 82) is None
+            assert kubelet.find_address("default", "other", 9443) is None
+
+    run_virtual(main())
+
+
 def test_pods_that_are_not_there() -> None:
     """Attach and port forwarding have the kubelet's errors."""
 

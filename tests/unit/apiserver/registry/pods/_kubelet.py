@@ -29,6 +29,10 @@ class RefusingKubelet:
         """Refuse."""
         raise self._error
 
+    def find_address(self, namespace: str, pod: str, port: int) -> tuple[str, int] | None:
+        """Return None."""
+        return None
+
     def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> AsyncGenerator[bytes, None]:
         """Refuse."""
         raise self._error
