@@ -11,7 +11,16 @@ from pyctrl._schemas import Descriptions, descriptions
 from pyctrl._schemas.openapi_documents import openapi_documents
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._discovery.discovery import VERSION
-from pyctrl.apiserver._discovery.openapi_paths import META, SCALE, SCHEMAS, component_name, path_as_v2, paths_of
+from pyctrl.apiserver._discovery.openapi_paths import (
+    META,
+    SCALE,
+    SCHEMAS,
+    component_name,
+    parameter_key,
+    path_as_v2,
+    paths_of,
+    with_shared_parameters,
+)
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._resources.served_resources import ServedResources
@@ -25,6 +34,7 @@ _CUSTOM_INFO = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 _TOKEN = {"type": "apiKey", "description": "Bearer Token authentication", "name": "authorization", "in": "header"}
 _ZEROS = {"string": "", "integer": 0, "boolean": False}
 _V2 = "#/definitions/"
+_OPEN = "x-kubernetes-preserve-unknown-fields"
 # A kind and a list with the texts that all kinds and all lists have.
 _KIND, _LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"
 _CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
@@ -127,7 +137,7 @@ def _paths(registry: ServedResources, types: list[ResourceType], known: Mapping[
     return {**known, **dict(paths_of(others, registry.components))}
 
 
-def _schemas(registry: ServedResources, types: list[ResourceType]) -> dict[str, JSON]:
+def _schemas(registry: ServedResources, types: list[ResourceType], *, is_v2: bool = False) -> dict[str, JSON]:
     """Return the schemas of resources. Descriptions are read for each document: few are requested, and kept encoded."""
     found: dict[str, JSON] = {}
     texts = descriptions()
@@ -138,7 +148,7 @@ def _schemas(registry: ServedResources, types: list[ResourceType]) -> dict[str, 
         found.update(_metadata_schemas(registry))
     found = {name: _described(_complete(component, found), texts.get(name, {})) for name, component in found.items()}
     for each in custom:
-        found.update(_custom_schemas(each, texts))
+        found.update(_custom_schemas(each, texts, is_v2=is_v2))
     return found
 
 
@@ -204,10 +214,16 @@ def _kinds_of_delete_options(registry: ServedResources) -> Iterator[JSON]:
         yield {"group": group, "kind": _DELETE_OPTIONS, "version": version}
 
 
-def _custom_schemas(each: CustomResourceType, texts: Descriptions) -> Iterator[tuple[str, JSON]]:
+def _custom_schemas(each: CustomResourceType, texts: Descriptions, *, is_v2: bool) -> Iterator[tuple[str, JSON]]:
     name = component_name(each.group, each.version, each.kind)
     kind = {"group": each.group, "version": each.version, "kind": each.kind}
-    declared = _published((each.described.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}, texts)
+    declared = (each.described.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}
+    if is_v2 and declared.get(_OPEN):
+        published: dict[str, JSON] = {"type": "object"}
+    else:
+        published = _published(_structural_v2(declared) if is_v2 else declared, texts, is_v2=is_v2)
+        own = _type_meta("ObjectMeta", texts[_KIND])
+        published["properties"] = {**(published.get("properties") or {}), **own}
     fields = [
         {"fieldPath": found["jsonPath"].removeprefix(".")} for found in each.described.get("selectableFields") or ()
     ]
@@ -215,8 +231,7 @@ def _custom_schemas(each: CustomResourceType, texts: Descriptions) -> Iterator[t
     yield (
         name,
         {
-            **declared,
-            "properties": {**(declared.get("properties") or {}), **_type_meta("ObjectMeta", texts[_KIND])},
+            **published,
             "x-kubernetes-group-version-kind": [kind],
             **selectable,
         },
@@ -238,17 +253,17 @@ def _custom_schemas(each: CustomResourceType, texts: Descriptions) -> Iterator[t
     )
 
 
-def _published(schema: Mapping[str, JSON], texts: Descriptions) -> dict[str, JSON]:
+def _published(schema: Mapping[str, JSON], texts: Descriptions, *, is_v2: bool) -> dict[str, JSON]:
     """Return a declared schema with the meaning of its extensions: numbers or texts, and fields of embedded objects."""
     found = dict(schema)
     for slot in ("items", "additionalProperties"):
         if isinstance(found.get(slot), Mapping):
-            found[slot] = _published(found[slot], texts)
+            found[slot] = _published(found[slot], texts, is_v2=is_v2)
     if properties := found.get("properties"):
-        found["properties"] = {name: _published(each, texts) for name, each in properties.items()}
+        found["properties"] = {name: _published(each, texts, is_v2=is_v2) for name, each in properties.items()}
     if found.get("x-kubernetes-int-or-string") and "anyOf" not in found:
         found["anyOf"] = [{"type": "integer"}, {"type": "string"}]
-    if found.get("x-kubernetes-embedded-resource"):
+    if found.get("x-kubernetes-embedded-resource") and not (is_v2 and found.get(_OPEN)):
         own = _type_meta("ObjectMeta", {**texts[_KIND], **_EMBEDDED})
         found["properties"] = {**(found.get("properties") or {}), **own}
         required = found.get("required") or []
@@ -272,7 +287,9 @@ def _type_meta(metadata: str, texts: Mapping[str, str]) -> dict[str, JSON]:
 def _document_v2(registry: ServedResources) -> dict[str, JSON]:
     known = openapi_documents().version_2() if _is_kube_apiserver(registry) else {}
     types = [each for each in registry if not known or not isinstance(each, BuiltinResourceType)]
-    paths = {path: _as_v2(path_as_v2(item)) for path, item in paths_of(types, registry.components)}
+    shared = {parameter_key(each): name for name, each in known.get("parameters", {}).items()}
+    items = ((path, _as_v2(path_as_v2(item))) for path, item in paths_of(types, registry.components))
+    paths = {path: with_shared_parameters(item, shared) for path, item in items}
     return {
         "swagger": "2.0",
         "info": _INFO,
@@ -284,23 +301,37 @@ def _document_v2(registry: ServedResources) -> dict[str, JSON]:
 
 def definitions_v2(registry: ServedResources) -> dict[str, JSON]:
     """Return the definitions of the v2 document, as far as they follow from the schemas of v3."""
-    return {name: _schema_v2(each) for name, each in _schemas(registry, list(registry)).items()}
+    return {name: _schema_v2(each) for name, each in _schemas(registry, list(registry), is_v2=True).items()}
 
 
 def _schema_v2(schema: Mapping[str, JSON]) -> JSON:
     """Rewrite a schema for v2. Its properties may have the names of keywords."""
     rewritten = _as_v2({key: value for key, value in schema.items() if key != "properties"})
     properties = schema.get("properties")
-    if _is_open_object(schema):
-        rewritten.pop("required", None)
-    elif properties is not None and isinstance(rewritten, dict) and "$ref" not in rewritten:
+    if properties is not None and isinstance(rewritten, dict) and "$ref" not in rewritten:
         rewritten["properties"] = {name: _schema_v2(each) for name, each in properties.items()}
     return rewritten
 
 
-def _is_open_object(schema: Mapping[str, JSON]) -> bool:
-    """Return whether a schema is an embedded object with any fields: kubectl would refuse those not in a document."""
-    return bool(schema.get("x-kubernetes-embedded-resource") and schema.get("x-kubernetes-preserve-unknown-fields"))
+def _structural_v2(schema: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return a declared schema without what v2 cannot say: clients would refuse null, and fields that are unknown."""
+    found = dict(schema)
+    is_open = found.get(_OPEN)
+    if found.get("nullable") or is_open:
+        found = {key: value for key, value in found.items() if key not in ("items", "properties")}
+    no_type = ("array",) if "items" not in found else ()
+    if found.get("nullable") or found.get("type") in ((*no_type, "object") if is_open else no_type):
+        found.pop("type", None)
+    fields, values = found.get("properties") or {}, found.get("additionalProperties")
+    required = [each for each in found.pop("required", ()) if not (fields.get(each) or {}).get("nullable")]
+    if required and not (isinstance(values, Mapping) and values.get("nullable")):
+        found["required"] = required
+    if fields:
+        found["properties"] = {name: _structural_v2(each) for name, each in fields.items()}
+    for slot in ("items", "additionalProperties"):
+        if isinstance(found.get(slot), Mapping):
+            found[slot] = _structural_v2(found[slot])
+    return found
 
 
 def _as_v2(schema: JSON) -> JSON:

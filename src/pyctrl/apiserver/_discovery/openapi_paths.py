@@ -9,20 +9,32 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+import msgspec
+
 from pyctrl._schemas.openapi_documents import openapi_documents
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["META", "SCALE", "SCHEMAS", "component_name", "path_as_v2", "paths_of"]
+__all__ = [
+    "META",
+    "SCALE",
+    "SCHEMAS",
+    "component_name",
+    "parameter_key",
+    "path_as_v2",
+    "paths_of",
+    "with_shared_parameters",
+]
 
 SCHEMAS = "#/components/schemas/"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
 
 _BODIES = ("application/json", "application/yaml")
-_PATCHES = ("application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json")
+_APPLY = "application/apply-patch+yaml"
+_PATCHES = (_APPLY, "application/json-patch+json", "application/merge-patch+json")
 _STRATEGIC = "application/strategic-merge-patch+json"
 
 _WRITE = {"dryRun": "string", "fieldManager": "string", "fieldValidation": "string"}
@@ -70,6 +82,32 @@ def path_as_v2(item: Mapping[str, JSON]) -> dict[str, JSON]:
         key: [_parameter_as_v2(each) for each in value] if key == "parameters" else _operation_as_v2(value)
         for key, value in item.items()
     }
+
+
+def with_shared_parameters(item: Mapping[str, JSON], shared: Mapping[bytes, str]) -> dict[str, JSON]:
+    """Return a path item of v2 with references to the parameters that the document has in `parameters`.
+
+    Args:
+        shared: Names of parameters by `parameter_key`.
+    """
+
+    def referred(parameters: Iterable[JSON]) -> list[JSON]:
+        names = ((each, shared.get(parameter_key(each))) for each in parameters)
+        return [each if name is None else {"$ref": f"#/parameters/{name}"} for each, name in names]
+
+    return {
+        key: referred(value)
+        if key == "parameters"
+        else {**value, "parameters": referred(value["parameters"])}
+        if "parameters" in value
+        else value
+        for key, value in item.items()
+    }
+
+
+def parameter_key(parameter: Mapping[str, JSON]) -> bytes:
+    """Return a key that equal parameters share."""
+    return msgspec.json.encode(parameter, order="deterministic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,14 +280,16 @@ def _description(verb: str, kind: str, part: str) -> str:
 
 
 def _operation_as_v2(operation: Mapping[str, JSON]) -> dict[str, JSON]:
-    found = {key: value for key, value in operation.items() if key != "requestBody"}
-    found["parameters"] = [_parameter_as_v2(each) for each in operation.get("parameters", ())]
-    found["produces"] = list(_BODIES)
+    found = {key: value for key, value in operation.items() if key not in ("requestBody", "parameters")}
+    parameters = [_parameter_as_v2(each) for each in operation.get("parameters", ())]
+    found |= {"produces": list(_BODIES), "consumes": list(_BODIES), "schemes": ["https"]}
     body = operation.get("requestBody")
     if body:
-        found["consumes"] = list(body["content"])
-        required = bool(body.get("required"))
-        found["parameters"].append({"name": "body", "in": "body", "required": required, **_first_schema(body)})
+        found["consumes"] = sorted(body["content"], key=_APPLY.__eq__)  # the last one
+        required = {"required": True} if body.get("required") else {}
+        parameters.append({"name": "body", "in": "body", **required, **_first_schema(body)})
+    if parameters:
+        found["parameters"] = sorted(parameters, key=_name)
     found["responses"] = {
         code: {"description": answer["description"], **_first_schema(answer)}
         for code, answer in operation["responses"].items()

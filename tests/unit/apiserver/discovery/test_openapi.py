@@ -6,10 +6,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from pyctrl.apiserver import ApiServer, ResourceRegistry
 from pyctrl.apiserver._discovery.openapi import definitions_v2, openapi_response
 from tests.unit.apiserver._kit import Asker
 from tests.unit.apiserver._objects import GROUP, install, spec_schema
+
+OPEN = "x-kubernetes-preserve-unknown-fields"
+TEXT = {"type": "string"}
+KIND = {"version": "v1", "kind": "Thing"}
 
 
 def references(value: Any) -> Iterator[str]:
@@ -189,3 +195,41 @@ def test_the_document_of_custom_kinds_is_that_of_kube_apiserver() -> None:
     assert deletion["description"] == "delete collection of Gadget"
     embedded = definitions_v2(server.registry)["com.example.g.v1.Gadget"]["properties"]["spec"]["properties"]["object"]
     assert "properties" not in embedded
+    assert "type" not in embedded
+
+
+@pytest.mark.parametrize(
+    ("declared", "published"),
+    [
+        ({"type": "string", "nullable": True}, {}),
+        ({"type": "array", "nullable": True, "items": {"type": "string"}}, {}),
+        ({"type": "object", OPEN: True, "properties": {"a": {"type": "string"}}}, {OPEN: True}),
+        ({"type": "array", OPEN: True, "items": {"type": "string"}}, {OPEN: True}),
+        (
+            {"type": "object", "required": ["a", "b"], "properties": {"a": {**TEXT, "nullable": True}, "b": TEXT}},
+            {"type": "object", "required": ["b"], "properties": {"a": {}, "b": TEXT}},
+        ),
+        (
+            {"type": "object", "required": ["a"], "additionalProperties": {"type": "string", "nullable": True}},
+            {"type": "object", "additionalProperties": {}},
+        ),
+        (
+            {"type": "string", "minLength": 1, "default": "a", "oneOf": [{"pattern": "a"}]},
+            {"type": "string", "minLength": 1},
+        ),
+    ],
+)
+def test_v2_allows_what_it_cannot_say(declared: Any, published: Any) -> None:
+    """In v2, values that may be null and fields that may be unknown have no type: kubectl would refuse them."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema({"field": declared}))
+    spec = definitions_v2(registry)["com.example.test.v1.Thing"]["properties"]["spec"]
+    assert spec["properties"]["field"] == published
+
+
+def test_a_custom_kind_with_any_fields_is_only_an_object_in_v2() -> None:
+    """The v2 schema of a kind whose root keeps unknown fields names no field."""
+    registry = ResourceRegistry()
+    install(registry, {"type": "object", OPEN: True, "description": "Any."})
+    found = definitions_v2(registry)["com.example.test.v1.Thing"]
+    assert found == {"type": "object", "x-kubernetes-group-version-kind": [{"group": GROUP, **KIND}]}

@@ -55,3 +55,18 @@ def test_operations_of_custom_resources_are_in_both_versions() -> None:
         found = openapi_response(registry, document)
         assert found is not None
         assert found["paths"][path]["post"]["x-kubernetes-action"] == "post"
+
+
+def test_operations_of_custom_resources_share_parameters_in_version_2() -> None:
+    """In v2 the operations of a definition refer to the parameters of the document, and consume JSON and YAML."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema({"size": {"type": "integer"}}))
+    found = openapi_response(registry, "/openapi/v2")
+    assert found is not None
+    item = found["paths"][f"/apis/{GROUP}/v1/namespaces/{{namespace}}/things"]
+    names = [each["$ref"].removeprefix("#/parameters/").partition("-")[0] for each in item["parameters"]]
+    assert names == ["namespace", "pretty"]
+    assert (item["post"]["consumes"], item["post"]["schemes"]) == (["application/json", "application/yaml"], ["https"])
+    assert "body" in [each.get("name") for each in item["post"]["parameters"]]
+    one = found["paths"][f"/apis/{GROUP}/v1/namespaces/{{namespace}}/things/{{name}}"]
+    assert one["patch"]["consumes"][-1] == "application/apply-patch+yaml"
