@@ -22,7 +22,7 @@ _SELECT_POLICIES = ("Disabled", "Max", "Min")
 _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
-def validate_autoscaler_spec(spec: _Part, path: str) -> _Errors:
+def validate_autoscaler_spec(spec: _Part, path: str, old_target: _Part | None = None) -> _Errors:
     """Check the range of replicas, the scale target, the metrics and the behavior."""
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < 1:
@@ -33,7 +33,11 @@ def validate_autoscaler_spec(spec: _Part, path: str) -> _Errors:
         yield invalid_value(f"{path}.maxReplicas", most, "must be greater than or equal to 1")
     if least is not None and most < least:
         yield invalid_value(f"{path}.maxReplicas", most, "must be greater than or equal to `minReplicas`")
-    yield from _reference(spec.get("scaleTargetRef") or {}, f"{path}.scaleTargetRef", needs_group=True)
+    target = spec.get("scaleTargetRef") or {}
+    yield from _reference(target, f"{path}.scaleTargetRef")
+    if old_target is None or any(text_of(target, key) != text_of(old_target, key) for key in ("apiVersion", "kind")):
+        needs_group = text_of(target, "kind") != "ReplicationController"  # the only one of the core group with a scale
+        yield from _api_version(target, f"{path}.scaleTargetRef.apiVersion", needs_group=needs_group)
     metrics = spec.get("metrics") or ()
     for index, metric in enumerate(metrics):
         yield from _metric(metric, f"{path}.metrics[{index}]")
@@ -46,17 +50,20 @@ def validate_autoscaler_spec(spec: _Part, path: str) -> _Errors:
             yield from _rules(rules, f"{path}.behavior.{key}")
 
 
-def _reference(reference: _Part, path: str, *, needs_group: bool) -> _Errors:
+def _reference(reference: _Part, path: str) -> _Errors:
     for key in ("kind", "name"):
         if text := text_of(reference, key):
             yield from invalid_name(names.path_segment, text, f"{path}.{key}")
         else:
             yield required(f"{path}.{key}")
+
+
+def _api_version(reference: _Part, path: str, *, needs_group: bool) -> _Errors:
     version = text_of(reference, "apiVersion")
     if version.count("/") > 1:
-        yield invalid_value(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}")
-    elif (needs_group and not version.partition("/")[1]) or (needs_group and version.startswith("/")):
-        yield invalid_value(f"{path}.apiVersion", version, "apiVersion must specify API group")
+        yield invalid_value(path, version, f"unexpected GroupVersion string: {version}")
+    elif needs_group and ("/" not in version or version.startswith("/")):
+        yield invalid_value(path, version, "apiVersion must specify API group")
 
 
 # -- metrics -----------------------------------------------------------------------------------------------------
@@ -83,7 +90,9 @@ def _metric(metric: _Part, path: str) -> _Errors:
 
 
 def _object(source: _Part, path: str) -> _Errors:
-    yield from _reference(source.get("describedObject") or {}, f"{path}.describedObject", needs_group=False)
+    described = source.get("describedObject") or {}
+    yield from _reference(described, f"{path}.describedObject")
+    yield from _api_version(described, f"{path}.describedObject.apiVersion", needs_group=False)
     yield from _identifier(source, path)
     target = source.get("target") or {}
     yield from _target(target, f"{path}.target")

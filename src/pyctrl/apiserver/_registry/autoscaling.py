@@ -52,10 +52,10 @@ def _default_autoscaler(obj: Object) -> None:
         behavior[key] = {**copied(rules), **(behavior.get(key) or {})}
 
 
-def _validate_autoscaler(new: Object, _old: Object | None) -> Iterator[FieldError]:
+def _validate_autoscaler(new: Object, old: Object | None) -> Iterator[FieldError]:
     """Check the spec, in the form of v2."""
     spec = to_v2(new)["spec"] if new["apiVersion"] == "autoscaling/v1" else new["spec"]
-    yield from validate_autoscaler_spec(spec, "spec")
+    yield from validate_autoscaler_spec(spec, "spec", None if old is None else old["spec"].get("scaleTargetRef"))
 
 
 # -- table -----------------------------------------------------------------------------------------------------

@@ -159,3 +159,18 @@ def test_behaviors(given: Any, refused: list[str]) -> None:
         )
         == refused
     )
+
+
+def test_a_scale_target_needs_a_group_unless_it_is_a_replication_controller() -> None:
+    """The API version of the target has a group, but for ReplicationControllers; an update need not mend an old one."""
+    refused = ['spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group']
+    pod = {"apiVersion": "v1", "kind": "Pod", "name": "a"}
+    controller = {**pod, "kind": "ReplicationController"}
+    for target, old, expected in (
+        (pod, None, refused),
+        (controller, None, []),
+        (pod, {**pod, "name": "b"}, []),
+        (pod, controller, refused),
+    ):
+        spec = {"maxReplicas": 2, "scaleTargetRef": target}
+        assert refusals(validate_autoscaler_spec(spec, "spec", old)) == expected
