@@ -421,6 +421,7 @@ class ApiServer:
         request = _resource_request(context, target, resource, user)
         context.warn(resource.deprecation if resource.is_custom else "")  # also if it does not have the subresource
         handler, context.is_routed = self._router.handler(request), True
+        request.form = accepted_form(context, target, resource)  # a path that is not served has no form
         context.warn("" if resource.is_custom else resource.deprecation)
         if resource.converts:
             response = await self._call_converted(handler, request)
@@ -469,7 +470,7 @@ _NO_PARAMETERS = QueryParameters(())
 def _resource_request(
     context: RequestContext, target: RequestTarget, resource: ResourceType, user: User
 ) -> ResourceRequest:
-    """Return a request for a resource, with the representation that the client accepts."""
+    """Return a request for a resource."""
     return ResourceRequest(
         method=context.method,
         path=context.path,
@@ -479,7 +480,6 @@ def _resource_request(
         headers=context.headers,
         body=context.body,
         user=user,
-        form=accepted_form(context, target, resource),
         warnings=context.warnings,
         annotations=context.annotations,
         may_wait=context.may_wait,

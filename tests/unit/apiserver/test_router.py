@@ -32,6 +32,16 @@ def test_what_is_not_served(ask: Asker, method: str, path: str, code: int) -> No
     assert ask.answer(method, path).status == code
 
 
+@pytest.mark.parametrize("accept", ["application/json;as=Table;v=v1;g=meta.k8s.io", "text/html"])
+def test_what_is_not_served_has_no_media_type(ask: Asker, accept: str) -> None:
+    """A path or method that is not served is 404 or 405, also for a client that accepts no form of the object."""
+    ask.make("a")
+    headers = {"Accept": accept}
+    assert ask.server.handle_nowait("GET", f"{CONFIGMAPS}/a/nosuch", headers=headers).status == 404
+    assert ask.server.handle_nowait("POST", f"{CONFIGMAPS}/a", headers=headers).status == 405
+    assert ask.server.handle_nowait("GET", f"{CONFIGMAPS}/a", headers={"Accept": "text/html"}).status == 406
+
+
 def test_an_object_in_a_namespace_is_not_found_without_it(ask: Asker) -> None:
     """Without a namespace only collections exist: an object is 404, and POST is 405."""
     assert ask("GET", "/api/v1/configmaps/a")[0] == 404

@@ -100,7 +100,7 @@ class ResourceRequest(msgspec.Struct, kw_only=True, eq=False):
     headers: Mapping[str, str]  # names in lower case
     body: bytes
     user: User
-    form: MediaTypeOptions
+    form: MediaTypeOptions = MediaTypeOptions()  # the representation that the client accepts
     warnings: list[str] = []
     annotations: dict[str, str] = {}  # of the audit event
     decoded_fields: DecodedFields | None = None  # fields of the object that was decoded last, if it is valid
