@@ -45,7 +45,9 @@ DISCOVERY = Path(__file__).parents[1] / "src/pyctrl/_schemas/discovery.json"
 VOLATILE = (
     (re.compile(r"(\d{4}|<rv:\d+>)-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "<time>"),  # a version may be the number of a year
     (re.compile(r"\b[0-9a-f]{8}(-([0-9a-f]{4}|<rv:\d+>)){3}-[0-9a-f]{12}\b"), "<uuid>"),  # as a name, or in a message
-    (re.compile(r"(?<=current: )(\d+|<rv:\d+>)"), "<version>"),
+    (re.compile(r"(?<=rrent: )(\d+|<rv:\d+>)"), "<version>"),  # of "current"; `uid: u` is replaced in it, too
+    (re.compile(r"(?<=too old resource version: 1 \()\d+"), "<version>"),
+    (re.compile(r"\b10\.0\.0\.\d+"), "<address>"),  # of a service in a message
     (re.compile(r"\bmade-[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "made-<suffix>"),
     (re.compile(r"^(\d+m)?\d+s$|^\d+m$"), "<age>"),
     (re.compile(r"^(\d{3}|<rv:\d+>)(?=: (Not Acceptable|Unsupported Media Type))"), "<code>"),  # or a version's number
@@ -159,6 +161,8 @@ def steady(value: JSON) -> JSON:
         found = {key: steady(each) for key, each in value.items()}
         if isinstance(causes := found.get("causes"), list):  # conflicts come in random order
             found["causes"] = sorted(causes, key=_conflict)
+        if found.get("type") == "BOOKMARK":  # other scenarios write meanwhile
+            found["object"] = {**found["object"], "metadata": {**found["object"]["metadata"], "resourceVersion": ""}}
         if entries := found.get("managedFields"):  # their order depends on the second of each write
             found["managedFields"] = sorted(entries, key=lambda each: json.dumps(each, sort_keys=True))
         return found

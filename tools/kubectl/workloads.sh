@@ -50,9 +50,9 @@ kubectl set env statefulset/db B=2 A=1 --containers='d*'; kubectl set env statef
 
 kubectl create secret generic keys --from-literal=one=1 --from-literal=two-b=2; kubectl set env daemonset/agent --from=secret/keys --prefix=K_; kubectl set env daemonset/agent --list --resolve; kubectl get daemonset agent -o jsonpath='{.spec.template.spec.containers[0].env}{"\n"}'; kubectl set env daemonset/agent --from=secret/nosuch
 
-kubectl set serviceaccount statefulset/db robot; kubectl set serviceaccount daemonset agent; kubectl set resources daemonset agent --limits=cpu=0,memory=0 --requests=cpu=0,memory=0; kubectl set resources daemonset agent --limits=nosuch; kubectl set selector service nosuch a=b
+kubectl create serviceaccount robot; kubectl set serviceaccount statefulset/db robot; kubectl set serviceaccount daemonset agent; kubectl set resources daemonset agent --limits=cpu=0,memory=0 --requests=cpu=0,memory=0; kubectl set resources daemonset agent --limits=nosuch; kubectl set selector service nosuch a=b
 
-kubectl scale statefulset/db --replicas=3 --timeout=5s; kubectl scale rc/old --replicas=2 --current-replicas=1; kubectl scale rc/old --replicas=0 --resource-version=1; kubectl scale daemonset/agent --replicas=2; kubectl scale -f sets.yaml --replicas=1; kubectl scale statefulset/db rc/old --replicas=1
+kubectl scale statefulset/db --replicas=3 --timeout=5s; kubectl scale rc/old --replicas=2 --current-replicas=1; kubectl scale rc/old --replicas=0 --resource-version=1 2>&1 | sed 's/was [0-9]*/was VERSION/'; kubectl scale daemonset/agent --replicas=2; kubectl scale -f sets.yaml --replicas=1; kubectl scale statefulset/db rc/old --replicas=1
 
 kubectl get statefulset/db rc/old -o custom-columns=KIND:.kind,WANTED:.spec.replicas,GENERATION:.metadata.generation
 
