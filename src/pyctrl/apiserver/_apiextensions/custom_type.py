@@ -63,12 +63,14 @@ def served_types(definition: Mapping[str, JSON], components: OpenAPIComponents) 
 class CustomResourceType:
     """A custom resource in one version. `ResourceType` documents its interface."""
 
+    appends_suffix: bool = True
     has_generation: bool = True
     is_custom: bool = True
     is_terminating: bool = False
     deletion: DeletionStrategy | None = None
     garbage_collection: GarbageCollectionPolicy = GarbageCollectionPolicy.DELETE_DEPENDENTS
     delete_warning: str = ""
+    internal_zeros: Mapping[str, JSON] = {}
     raw_paths: tuple[RawPath, ...] = ()
     verbs: tuple[str, ...] = VERBS
     allows_unconditional_update: bool = False

@@ -97,10 +97,17 @@ class EstablishingController:
             return
         updated = updated_status(definition, self._names.others(stored.name, definition["spec"]["group"]))
         if updated is not None:
+            if is_established(updated) and not is_established(definition):
+                self._start_history(definition["spec"])
             definition = updated
             self._put(definition)
         if is_established(definition):
             self._serve(definition)
+
+    def _start_history(self, spec: Mapping[str, Any]) -> None:
+        """Refuse watches at versions before the resource was served: upstream's watch cache begins here, too."""
+        collection = self._backend.storage.collection(spec["group"], spec["names"]["plural"])
+        collection.compact(self._backend.storage.version)
 
     def _serve(self, definition: dict[str, Any]) -> None:
         registry = self._backend.registry

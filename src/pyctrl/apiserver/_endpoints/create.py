@@ -99,6 +99,9 @@ class CreateHandler:
         prefix: str = metadata.get("generateName", "")
         if metadata.get("name") or not prefix:
             return
+        if not request.resource.appends_suffix:
+            metadata["name"] = prefix
+            return
         collection = self._backend.collection(request.resource)
         for _ in range(GENERATE_ATTEMPTS):
             metadata["name"] = generated_name(prefix, self._backend.random)

@@ -150,23 +150,25 @@ class WatchServer:
             except Compacted as compacted:
                 yield _expired_line(compacted)
                 return
+            chunks: Iterable[bytes] = ()
             if events:
                 position += len(events)
                 if plan.resource.converts and (failure := await self._convert(events)):
                     yield failure
                     return
-                for chunk in self._chunks(events):
-                    yield chunk
+                chunks = self._chunks(events)
             elif self._collection.era != self._era:
                 return
             elif is_bookmark_due:
                 is_bookmark_due = False
                 deadlines.bookmarked()
-                yield self._lines.bookmark(self._storage.version)
+                chunks = self._bookmark()
             elif not await self._collection.wait_for_event(deadlines.next()):
                 if deadlines.is_over():
                     return
                 is_bookmark_due = True  # after events that came in the same iteration of the loop, if there are any
+            for chunk in chunks:
+                yield chunk
 
     async def _convert(self, events: list[WatchCacheEvent]) -> bytes:
         """Convert the objects of events; return an ERROR line when the webhook fails, b"" otherwise."""
@@ -183,6 +185,11 @@ class WatchServer:
             yield b"".join([self._lines.encode("ADDED", stored) for stored in batch])
         if self._plan.initial_end:
             yield self._lines.bookmark(self._plan.version, {"k8s.io/initial-events-end": "true"})
+
+    def _bookmark(self) -> Iterable[bytes]:
+        """Yield a bookmark, unless the watch began at its version."""
+        if self._storage.version > (self._plan.after or self._plan.version):
+            yield self._lines.bookmark(self._storage.version)
 
     def _chunks(self, events: list[WatchCacheEvent]) -> Iterable[bytes]:
         for first in range(0, len(events), BATCH):
@@ -234,12 +241,18 @@ class WatchLines:
             bookmark = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata}
         else:
             head = {"kind": self._resource.kind, "apiVersion": self._resource.api_version, "metadata": metadata}
-            bookmark = {**self._resource.blank(), **head}
+            bookmark = _merged({**self._resource.blank(), **head}, self._resource.internal_zeros)
         return _encode_line("BOOKMARK", msgspec.json.encode(bookmark))
 
     def error(self, status: Mapping[str, Any]) -> bytes:
         """Return the line of an error, which ends the watch."""
         return _encode_line("ERROR", msgspec.json.encode(status))
+
+
+def _merged(value: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with the members of another one, also those of its parts."""
+    parts = {key: _merged(value.get(key) or {}, each) for key, each in more.items() if isinstance(each, Mapping)}
+    return {**value, **more, **parts}
 
 
 def _current(event: WatchCacheEvent) -> StoredObject:

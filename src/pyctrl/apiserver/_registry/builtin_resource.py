@@ -76,6 +76,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         storage_version: The version of the objects in etcd, where it is not the served one.
         storage_prefix: The prefix of the keys in etcd, where it is not the plural.
         deprecation: The warning that answers every request.
+        internal_zeros: What a bookmark has besides the zero values of its Go type: those of upstream's internal type.
         raw_fields: The fields that hold any JSON, whose text is kept, such as `spec.config[].opaque.parameters`.
     """
 
@@ -95,6 +96,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     storage_version: str = ""
     storage_prefix: str = ""
     deprecation: str = ""
+    internal_zeros: Mapping[str, JSON] = {}
     raw_fields: tuple[str, ...] = ()
 
     def new_strategy(self) -> Strategy:

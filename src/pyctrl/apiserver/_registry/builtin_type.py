@@ -158,6 +158,16 @@ class BuiltinResourceType:
         """Return None: each version of a built-in kind can express what the others have."""
         return None
 
+    @property
+    def internal_zeros(self) -> Mapping[str, JSON]:
+        """What a bookmark has besides `blank`."""
+        return self.resource.internal_zeros
+
+    @property
+    def appends_suffix(self) -> bool:
+        """Whether a generated name is `generateName` with a random suffix."""
+        return self.strategy.appends_suffix
+
     def blank(self) -> dict[str, JSON]:
         """Return an object with the zero values of its Go type."""
         if self._blank is None:

@@ -116,6 +116,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="apps",
         kind="DaemonSet",
+        internal_zeros={"metadata": {"annotations": {_TEMPLATE_GENERATION: "0"}}},
         strategy=Strategy(
             has_generation=True,
             defaults=(_default_daemon_set,),

@@ -176,6 +176,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="apps",
         kind="Deployment",
+        internal_zeros={"spec": {"replicas": 0}},
         strategy=Strategy(
             has_generation=True,
             generation_metadata=("annotations",),
@@ -193,6 +194,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="apps",
         kind="ReplicaSet",
+        internal_zeros={"spec": {"replicas": 0}},
         strategy=Strategy(
             has_generation=True,
             defaults=(_default_replica_set,),

@@ -112,6 +112,7 @@ RESOURCES: Final = (
         kind="IPAddress",
         strategy=Strategy(
             name_rule=_address_name,
+            appends_suffix=False,
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             validates=(_validate_ip_address,),
         ),

@@ -186,6 +186,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="apps",
         kind="StatefulSet",
+        internal_zeros={"spec": {"replicas": 0}},
         strategy=Strategy(
             name_rule=names.label,
             has_generation=True,
@@ -202,6 +203,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="apps",
         kind="ControllerRevision",
+        internal_zeros={"data": None},
         strategy=Strategy(on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE), validates=(_validate_revision,)),
         cells=_revision_cells,
         raw_fields=("data",),

@@ -80,6 +80,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How objects of one built-in kind are created and updated."""
 
     name_rule: names.Rule = names.subdomain
+    appends_suffix: bool = True  # to the prefix `generateName`; False: the prefix is the name
     has_generation: bool = False
     increments_generation: bool = True  # a change of the spec does
     generation_metadata: tuple[str, ...] = ()  # fields of metadata whose change increments the generation, too

@@ -208,3 +208,18 @@ def test_a_definition_that_serves_nothing_is_deleted_with_its_objects(ask: Asker
 
     assert ask("DELETE", path)[0] == 200
     assert ask("GET", path)[0] == 404
+
+
+async def test_the_history_of_a_resource_begins_with_its_definition(ask: Asker) -> None:
+    """A watch at a version before a definition was established is expired; later changes of it keep the history."""
+    old = ask.make("before")["metadata"]["resourceVersion"]
+    install(ask)
+    made = ask("POST", THINGS, {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "a"}})[1]
+    ask("PATCH", f"{DEFINITIONS}/things.x.io", {"spec": {"names": {"shortNames": ["th"]}}}, headers=MERGE)
+    async with ask.watching(THINGS, resourceVersion=old) as watching:
+        event = await watching.next()
+    assert event is not None
+    assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
+    since = str(int(made["metadata"]["resourceVersion"]) - 1)
+    async with ask.watching(THINGS, resourceVersion=since) as watching:
+        assert await watching.take(1) == [("ADDED", "a")]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
+
+import pytest
 
 from pyctrl.apiserver import Upgrade
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
@@ -108,8 +111,18 @@ async def test_a_watch_ends_when_its_time_is_over(ask: Asker) -> None:
     loop = asyncio.get_running_loop()
     began = loop.time()
     async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="10") as watching:
-        assert [event["type"] for event in await watching.rest()] == ["BOOKMARK"]
+        ask.make("a")
+        assert [event["type"] for event in await watching.rest()] == ["ADDED", "BOOKMARK"]
     assert loop.time() - began == 10
+
+
+async def test_no_bookmark_has_the_version_at_which_a_watch_began(ask: Asker) -> None:
+    """A watch during which nothing is written ends without a bookmark: the client has its version."""
+    ask.make("a")
+    version = str(ask.server.storage.version)
+    for query in ({"resourceVersion": version}, {}):
+        async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="10", **query) as watching:
+            assert "BOOKMARK" not in [event["type"] for event in await watching.rest()]
 
 
 async def test_a_watch_ends_when_its_definition_is_deleted(ask: Asker) -> None:
@@ -278,3 +291,28 @@ async def test_a_bookmark_is_an_empty_object_of_its_kind(ask: Asker) -> None:
     parts = {key: value for key, value in end["object"].items() if key != "metadata"}
     spec = {"template": {"metadata": {}, "spec": {"containers": None}}}
     assert parts == {"kind": "Job", "apiVersion": "batch/v1", "spec": spec, "status": {}}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "place", "value"),
+    [
+        ("deployments", ("spec", "replicas"), 0),
+        ("statefulsets", ("spec", "replicas"), 0),
+        ("replicasets", ("spec", "replicas"), 0),
+        ("controllerrevisions", ("data",), None),
+        ("daemonsets", ("metadata", "annotations", "deprecated.daemonset.template.generation"), "0"),
+    ],
+)
+async def test_bookmarks_of_apps_show_internal_zeros(
+    ask: Asker, kinds: str, place: tuple[str, ...], value: Any
+) -> None:
+    """Bookmarks of apps/v1 have the zeros of kube-apiserver's internal types, which other objects lack."""
+    query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
+    async with ask.watching(f"/apis/apps/v1/namespaces/default/{kinds}", **query) as watching:
+        end = await watching.next()
+    assert end is not None
+    found: Any = end["object"]
+    for key in place[:-1]:
+        found = found[key]
+    assert found[place[-1]] == value
+    assert end["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"] == "true"

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, internal_error, invalid, invalid_value, unknown_error
 from pyctrl.apiserver._registry._services.types import has_address, has_health_port, has_node_ports, is_headless
 from pyctrl.apiserver._registry._services.validation import validate_addresses
+from pyctrl.apiserver._registry.field_validation import required_name
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
@@ -102,7 +104,9 @@ class ServiceAllocator:
         steps: tuple[partial[Iterator[FieldError]], ...] = (
             partial(validate_addresses, spec),
             partial(self._set_families, spec),
-            partial(self._try_address if is_dry_run else self._allocate_address, spec, before),
+            partial(self._try_address, spec, before)
+            if is_dry_run
+            else partial(self._allocate_address, spec, before, new["metadata"].get("name", "")),
             partial(self._try_ports if is_dry_run else self._allocate_ports, spec, before),
         )
         for step in steps:
@@ -131,19 +135,24 @@ class ServiceAllocator:
         if not spec.get("ipFamilies"):
             spec["ipFamilies"] = ["IPv4"]
 
-    def _allocate_address(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
+    def _allocate_address(self, spec: Object, before: Mapping[str, JSON], name: str) -> Iterator[FieldError]:
         if before and has_address(before):
             return  # validation refuses another address
         requested = spec.get("clusterIP")
         if not requested:
-            spec["clusterIP"] = self._next_free_address()
-            spec["clusterIPs"] = [spec["clusterIP"]]
+            address = self._next_free_address()
+            if problem := _ip_address_problem(address, name):
+                yield invalid_value("spec.clusterIPs", [""], f"failed to allocate IP: {problem}")
+            spec["clusterIP"], spec["clusterIPs"] = address, [address]
         elif requested != "None":
             if not any(_has_host(each, requested) for each in self._networks()):
                 why = f"failed to allocate IP {requested}: the provided network does not match the current range"
                 yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
             elif requested in self._allocated:
                 why = f"failed to allocate IP {requested}: provided IP is already allocated"
+                yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
+            elif problem := _ip_address_problem(requested, name):
+                why = f"failed to allocate IP {requested}: {problem}"
                 yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
 
     def _try_address(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
@@ -277,6 +286,12 @@ def _used(data: bytes) -> Iterator[str | int]:
     yield from node_ports(spec)
     if spec.get("healthCheckNodePort"):
         yield spec["healthCheckNodePort"]
+
+
+def _ip_address_problem(address: str, service: str) -> str:
+    """Return why upstream cannot create the IPAddress of a service, which it does before it validates the service."""
+    causes = [*required_name(names.path_segment, service, "spec.parentRef.name")]
+    return str(invalid("IPAddress", address, causes, "networking.k8s.io")) if causes else ""
 
 
 def node_ports(spec: Mapping[str, JSON]) -> set[int]:

@@ -137,3 +137,16 @@ def test_a_dry_run_checks_the_range_of_addresses_and_free_ports(ask: Asker) -> N
     assert (code, why in refused["message"]) == (422, True)
     code, refused = _dry(ask, type="NodePort", ports=[{"port": 80, "nodePort": 30007}])
     assert (code, "provided port is already allocated" in refused["message"]) == (422, True)
+
+
+@pytest.mark.parametrize("requested", ["", "10.0.0.77"])
+def test_a_service_without_a_name_gets_no_address(ask: Asker, requested: str) -> None:
+    """The IPAddress of a service names it, so a service without a name is refused before its name is looked at."""
+    made = {"metadata": {}, "spec": {"ports": [{"port": 80}], **({"clusterIP": requested} if requested else {})}}
+    code, refused = ask("POST", "/api/v1/namespaces/default/services", made)
+    cause = refused["details"]["causes"][0]
+    assert (code, cause["field"]) == (422, "spec.clusterIPs")
+    assert f'Invalid value: ["{requested}"]: failed to allocate IP' in cause["message"]
+    assert cause["message"].endswith("is invalid: spec.parentRef.name: Required value")
+    code, refused = ask("POST", "/api/v1/namespaces/default/services", made, dryRun="All")
+    assert [each["field"] for each in refused["details"]["causes"]] == ["metadata.name"]
