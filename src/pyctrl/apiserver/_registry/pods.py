@@ -94,7 +94,7 @@ _POD: Final = Strategy(
     on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
     has_generation=True,
     returns_deleted_object=True,
-    status_reset_fields=("ownerReferences",),
+    status_reset_fields=("deletionTimestamp", "ownerReferences"),
     fields={
         **fields_at(
             "spec.nodeName",

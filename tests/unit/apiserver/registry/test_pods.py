@@ -32,6 +32,16 @@ def test_the_address_of_a_pod_decides_about_the_list_of_its_addresses(ask: Asker
     assert kept["status"]["podIPs"] == [{"ip": "10.1.1.1"}]
 
 
+def test_a_write_to_the_status_of_a_pod_ignores_its_deletion(ask: Asker) -> None:
+    """A client that sends a time of deletion with a status neither deletes the pod nor is refused."""
+    path = "/api/v1/namespaces/default/pods"
+    assert ask("POST", path, {**pod(), "metadata": {"name": "p"}})[0] == 201
+    change = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "status": {"phase": "Running"}}
+    code, written = ask("PATCH", f"{path}/p/status", change, headers=MERGE)
+    assert (code, written["status"]["phase"]) == (200, "Running")
+    assert "deletionTimestamp" not in written["metadata"]
+
+
 def test_most_fields_of_a_pods_spec_are_immutable() -> None:
     """An update can change the image, but not the command."""
     registry = ResourceRegistry()
