@@ -128,7 +128,12 @@ class CronJobReconciler(Reconciler[CronJob]):
         if schedule is None:
             return None
         now = _clock.now()
-        found = most_recent_schedule_time(cron_job, schedule, now)
+        try:
+            found = most_recent_schedule_time(cron_job, schedule, now)
+        except ScheduleError as error:
+            message = f"invalid schedule: {cron_job.spec.schedule} : {error}"
+            await self._events.warning(cron_job, "InvalidSchedule", message)
+            return None
         if found.has_many_missed:
             message = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
             await self._events.warning(cron_job, "TooManyMissedTimes", message)

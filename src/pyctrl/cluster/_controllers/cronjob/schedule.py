@@ -114,19 +114,25 @@ class _Cron:
         Raises:
             ScheduleError: a field is invalid.
         """
-        try:
-            CronSim(self.expression, datetime(2000, 1, 1, tzinfo=UTC))
-        except CronSimError as error:
-            raise ScheduleError(str(error)) from error
+        fields = self.expression.split()
+        without_day, without_month = [*fields[:3], "*", *fields[4:]], [*fields[:4], "*", *fields[5:]]
+        for each in (without_day, without_month):  # together, cronsim refuses days that no month has
+            try:
+                CronSim(" ".join(each), datetime(2000, 1, 1, tzinfo=UTC))
+            except CronSimError as error:
+                raise ScheduleError(str(error)) from error
 
     def next(self, after: datetime) -> datetime | None:
-        """Return the first matching time; None if there is none within cronsim's limit of decades."""
+        """Return the first matching time; None if there is none within five years."""
+        start = after.astimezone(self.zone or UTC)
         try:
-            return next(CronSim(self.expression, after.astimezone(self.zone or UTC))).astimezone(UTC)
+            found: datetime = next(CronSim(self.expression, start))
         except (CronSimError, StopIteration):
             return None
+        return None if found.year > start.year + YEARS else found.astimezone(UTC)
 
 
+YEARS = 5  # in which robfig/cron searches the next time
 MANY_MISSED = 100  # missed runs after which an Event is recorded
 
 #: Added to the requeue time so that the schedule time has passed (nextScheduleDelta).
@@ -148,16 +154,22 @@ class MostRecentSchedule:
 def most_recent_schedule_time(
     cron_job: CronJob, schedule: CronSchedule, now: datetime, *, within_deadline: bool = True
 ) -> MostRecentSchedule:
-    """Return the most recent due run; ``within_deadline`` drops those after startingDeadlineSeconds."""
+    """Return the most recent due run; ``within_deadline`` drops those after startingDeadlineSeconds.
+
+    Raises:
+        ScheduleError: The schedule has no two times, such as that of February 31st.
+    """
     since = cron_job.status.last_schedule_time or cron_job.metadata.creation_timestamp or now
     deadline = cron_job.spec.starting_deadline_seconds
     if within_deadline and deadline is not None:
         since = max(since, now - timedelta(seconds=deadline))
     first = schedule.next(since)
     second = schedule.next(first) if first is not None else None
-    if first is None or now < first:
+    if first is not None and now < first:
         return MostRecentSchedule(None, since)
-    if second is None or now < second:
+    if first is None or second is None:
+        raise ScheduleError("time difference between two schedules is less than 1 second")
+    if now < second:
         return MostRecentSchedule(first, since)
     period = max(1, round((second - first).total_seconds()))
     missed = int((now - first).total_seconds()) // period + 1
@@ -169,11 +181,14 @@ def most_recent_schedule_time(
 
 def time_until_next_schedule(cron_job: CronJob, schedule: CronSchedule, now: datetime) -> timedelta | None:
     """Return the time until the next run, or None."""
-    found = most_recent_schedule_time(cron_job, schedule, now, within_deadline=False)
-    start = found.last
-    if found.has_many_missed:
+    start: datetime | None
+    try:
+        found = most_recent_schedule_time(cron_job, schedule, now, within_deadline=False)
+    except ScheduleError:
         start = now
-    elif start is None and not found.has_missed:
-        start = found.since
+    else:
+        start = now if found.has_many_missed else found.last
+        if start is None and not found.has_missed:
+            start = found.since
     following = schedule.next(start or datetime.min.replace(tzinfo=UTC))
     return None if following is None else following + NEXT_SCHEDULE_DELTA - now

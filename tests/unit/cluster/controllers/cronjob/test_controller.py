@@ -135,6 +135,10 @@ async def test_times_are_those_of_the_zone(client: Client) -> None:
     ("spec", "event"),
     [
         ({"schedule": "61 * * * *"}, 'UnparseableSchedule: unparseable schedule: "61 * * * *" : Bad minute x1'),
+        (
+            {"schedule": "59 23 31 2 *"},
+            "InvalidSchedule: invalid schedule: 59 23 31 2 * : time difference between two schedules is less than ",
+        ),
         ({"timeZone": "Mars/Base"}, "UnknownTimeZone: invalid timeZone: "),
     ],
 )

@@ -43,8 +43,18 @@ def test_hours_that_are_skipped_or_come_twice() -> None:
     assert following("30 2 * * *", autumn, 3, "Europe/Berlin") == ["10-25 02:30", "10-25 02:30", "10-26 02:30"]
 
 
-@pytest.mark.parametrize("text", ["", "* * * *", "* * * * * *", "x * * * *", "@every soon", "0 0 31 2 *"])
+@pytest.mark.parametrize(
+    "text", ["", "* * * *", "* * * * * *", "x * * * *", "@every soon", "0 0 32 2 *", "0 0 31 13 *"]
+)
 def test_what_is_no_schedule_is_refused(text: str) -> None:
     """Invalid schedules raise ScheduleError."""
     with pytest.raises(ScheduleError):
         parse_schedule(text)
+
+
+def test_a_date_that_does_not_exist_is_a_schedule_without_times() -> None:
+    """As with robfig/cron, February 31st is accepted and never comes. Nor does a leap day that is eight years away."""
+    assert parse_schedule("59 23 31 2 *").next(datetime(2026, 1, 1, tzinfo=UTC)) is None
+    leap_days = parse_schedule("0 0 29 2 *")
+    assert leap_days.next(datetime(2026, 1, 1, tzinfo=UTC)) == datetime(2028, 2, 29, tzinfo=UTC)
+    assert leap_days.next(datetime(2097, 1, 1, tzinfo=UTC)) is None
