@@ -59,7 +59,8 @@ def _decoder(node: SchemaNode) -> FastDecoder:
     """Compile a node below the root, for values of its declared type."""
     decode = _undecided if node.embedded else _with_branches(node, _typed_decoder(node))
     if node.nullable:
-        return lambda value: _LEAF if value is None else decode(value)
+        null = _LEAF if node.checks is None or node.checks.enum is None else None
+        return lambda value: null if value is None else decode(value)
     return decode
 
 
@@ -149,11 +150,16 @@ def _keyed_list(node: SchemaNode, items: SchemaNode, sizes: range) -> FastDecode
         if None in below:
             return None
         elements = elements_of(value)
-        if len(elements) < len(value):
+        if len(elements) < len(value) or _lacks_keys(elements):
             return None  # there are duplicate items
         return {".": _LEAF, **{element: below[index] for element, index in elements}} if value else _LEAF
 
     return decode
+
+
+def _lacks_keys(elements: _Elements) -> bool:
+    """Return whether several items have no keys: their elements are indexes."""
+    return sum(element.startswith("i:") for element, _ in elements) > 1
 
 
 _Elements: TypeAlias = Sequence[tuple[str, int]]  # the elements of a list, in order, each with the index of its item
@@ -330,7 +336,12 @@ def _scalar_check(node: SchemaNode) -> ValueCheck | None:
         return _ANY
     if node.type == "string" and not node.int_or_string:
         return string_check(checks)
-    if checks.multiple_of or checks.enum is not None:
+    bounds = (checks.minimum, checks.maximum)
+    if (
+        checks.multiple_of
+        or checks.enum is not None
+        or any(bound and not float(bound).is_integer() for bound in bounds)
+    ):
         return None
     texts, is_integer = string_check(checks), _range(checks).__contains__
     if node.int_or_string:

@@ -233,7 +233,7 @@ class CustomResourceType:
                 obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
             fields = self._decode_fast(obj, has_declared_types=is_declared)
             if fields is None:
-                prune(self.schema, obj, unknown, self._read_metadata)
+                prune(self.schema, obj, unknown, self._read_embedded)
         except DecodeFailed as failed:
             raise errors.UndecodableBody(self.kind, self.version, str(failed)) from failed
         if unknown or duplicates:
@@ -250,6 +250,14 @@ class CustomResourceType:
         prune_nulls(self.schema, obj, only_defaulted=is_applied)
         apply_defaults(self.schema, obj)
         obj["metadata"] = metadata
+
+    def _read_embedded(self, key: str, value: JSON, path: str, unknown: list[str]) -> JSON:
+        """Return the apiVersion, kind or metadata of an embedded object, decoded."""
+        if key == "metadata":
+            return self._read_metadata(value, path, unknown)
+        if type(value) is not str:
+            raise DecodeFailed(f"{path}: Invalid value: {shown_value(value)}: must be a string")
+        return value
 
     def _read_metadata(self, metadata: JSON, path: str, unknown: list[str]) -> JSON:
         found: list[str] = []
@@ -414,7 +422,7 @@ class CustomResourceType:
     def prune(self, obj: dict[str, JSON]) -> None:
         """Set kind and apiVersion of this version on an object of another version, and drop unknown fields."""
         metadata = obj.pop("metadata")
-        prune(self.schema, obj, [], self._read_metadata)
+        prune(self.schema, obj, [], self._read_embedded)
         obj["kind"], obj["apiVersion"], obj["metadata"] = self.kind, self.api_version, metadata
 
 

@@ -10,28 +10,31 @@ __all__ = ["prune"]
 
 
 _IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})
-Metadata = Callable[[JSON, str, list[str]], JSON]  # decodes the metadata of an embedded object
+EmbeddedField = Callable[
+    [str, JSON, str, list[str]], JSON
+]  # decodes apiVersion, kind or metadata of an embedded object
 
 
-def prune(node: SchemaNode, value: JSON, unknown: list[str], metadata: Metadata, *, is_object: bool = True) -> None:
+def prune(node: SchemaNode, value: JSON, unknown: list[str], read: EmbeddedField, *, is_object: bool = True) -> None:
     """Drop unknown fields in place and add their paths to `unknown`, sorted.
 
     Args:
-        metadata: Reads the metadata of an embedded object; takes it, its path, and the list of unknown fields.
+        read: Reads the apiVersion, kind or metadata of an embedded object; takes the name of the field, its value, its
+            path, and the list of unknown fields.
         is_object: The value is a whole object (with apiVersion, kind and metadata), not a part of one.
     """
     embedded: list[str] = []
-    _Pruning(unknown, embedded, metadata).prune(node, value, "", is_object)
+    _Pruning(unknown, embedded, read).prune(node, value, "", is_object)
     unknown.sort()
     unknown.extend(embedded)  # kube-apiserver reports fields of embedded objects last
 
 
 class _Pruning:
-    __slots__ = ("_embedded", "_metadata", "_unknown")
+    __slots__ = ("_embedded", "_read", "_unknown")
 
-    def __init__(self, unknown: list[str], embedded: list[str], metadata: Metadata) -> None:
+    def __init__(self, unknown: list[str], embedded: list[str], read: EmbeddedField) -> None:
         self._unknown, self._embedded = unknown, embedded
-        self._metadata = metadata
+        self._read = read
 
     def prune(self, node: SchemaNode, value: JSON, path: str, is_object: bool, preserves: bool = False) -> None:
         preserves = preserves or node.preserve
@@ -48,8 +51,8 @@ class _Pruning:
         for key, item in value.items():
             child = properties.get(key) or additional
             if is_object and key in _IMPLICIT:
-                if node.embedded and key == "metadata":
-                    value[key] = self._metadata(item, f"{path}.{key}", self._embedded)
+                if node.embedded:
+                    value[key] = self._read(key, item, f"{path}.{key}", self._embedded)
             elif child is not None:
                 if type(item) in (dict, list):
                     self.prune(child, item, f"{path}.{key}" if path else key, False)

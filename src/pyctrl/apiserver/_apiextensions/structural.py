@@ -375,7 +375,7 @@ def _defaults(schema: Schema, path: str, level: str = "field") -> Iterator[Field
     if default is not None and level != "metadata":
         node = compile_structural(schema)
         unknown: list[str] = []
-        prune(node, copied(default), unknown, lambda metadata, _path, _unknown: metadata, is_object=False)
+        prune(node, copied(default), unknown, lambda _key, field, _path, _unknown: field, is_object=False)
         if unknown:
             yield invalid_value(f"{path}.default", default, "must not have unknown fields")
         found = validate(node, default, f"{path}.default")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
-from urllib.parse import urlsplit
 
+from pyctrl._go.urls import url_error
 from pyctrl._tasks import until_first_ends
 from pyctrl._websocket import Opcode, WebSocketProtocolError
 from pyctrl._websocket_connection import WebSocketConnection
@@ -36,7 +36,7 @@ def watch_response(headers: Mapping[str, str], lines: AsyncGenerator[bytes, None
     handshake = websocket_response(headers, tuple(protocols), serve)
     if handshake.status != 101:
         return handshake
-    if not _is_uri(headers.get("origin", "")):
+    if url_error(headers.get("origin", "")):
         return Response(status=403, headers=())
     return handshake if len(protocols) == 1 else Response(status=400, headers=())
 
@@ -55,11 +55,3 @@ async def _ignore_received(socket: WebSocketConnection) -> None:
     with suppress(WebSocketProtocolError):
         async for _message in socket.messages():
             pass
-
-
-def _is_uri(origin: str) -> bool:
-    """Return whether Go's `url.ParseRequestURI` takes an origin: a URI with a scheme, or an absolute path."""
-    try:
-        return bool(urlsplit(origin).scheme) or origin.startswith("/")
-    except ValueError:
-        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from pyctrl._go.text import shown_value
@@ -25,6 +26,7 @@ __all__ = ["validate", "validate_list_types"]
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
 _FORMATS_OF = {"integer": "int64", "number": "float64"}
 _RANGES = {"int32": 1 << 31, "int64": 1 << 63}
+_OVER_FLOAT32 = float((1 << 128) - (1 << 103))  # rounds to infinity
 _MOST_WHOLE = (1 << 53) - 1  # a larger float is no integer
 _EMBEDDED = ("apiVersion", "kind")
 _TEXT = frozenset({None, "string"})
@@ -62,7 +64,7 @@ def _validate(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]
         _branches(checks, value, path, causes)
         _scalar(node, checks, kind, value, path, causes)
     elif kind in (float, int) and _is_out_of_type(node, value, ""):
-        causes.append(_out_of_type(path))
+        causes.append(_out_of_type(node, path))
     visited = 1
     if kind is list and (node.items is not None or checks is not None):
         visited += _array(node, value, path, causes, old)
@@ -90,11 +92,9 @@ def _always_required(node: SchemaNode, value: JSON, path: str, causes: list[Fiel
 
 
 def _null(node: SchemaNode, path: str, causes: list[FieldError]) -> None:
-    if node.nullable:
-        return
-    if node.type is not None:
+    if node.type is not None and not node.nullable:
         causes.append(_wrong_type(path, node.type, "null"))
-    elif node.int_or_string:
+    elif node.int_or_string and not node.nullable:
         causes.append(_wrong_type(path, "integer,string", "null"))
     if node.checks is not None and node.checks.enum is not None:
         _enum(node.checks.enum, None, path, causes)
@@ -145,16 +145,16 @@ def _wrong_type(path: str, wanted: str, found: str) -> FieldError:
     return type_invalid(path, found, f'{path} in body must be of type {wanted}: "{found}"')
 
 
-def _out_of_type(path: str, format_: str = "") -> FieldError:
+def _out_of_type(node: SchemaNode, path: str, format_: str = "", what: str = "Checked") -> FieldError:
     form = f"with format {format_}" if format_ else "(default format)"
-    return invalid_value("", "", f"Checked value must be of type integer {form} in {path}")
+    return invalid_value("", "", f"{what} value must be of type {node.type or ''} {form} in {path}")
 
 
 def _is_out_of_type(node: SchemaNode, value: float, format_: str) -> bool:
-    if node.type != "integer":
-        return False
-    limit = _RANGES.get(format_, _RANGES["int64"])
-    return (type(value) is float and not value.is_integer()) or not -limit <= value < limit
+    if node.type == "integer":
+        limit = _RANGES.get(format_, _RANGES["int64"])
+        return (type(value) is float and not value.is_integer()) or not -limit <= value < limit
+    return format_ in ("float", "float32") and abs(value) >= _OVER_FLOAT32
 
 
 def _scalar(
@@ -183,23 +183,30 @@ def _string(checks: ValueValidations, value: str, path: str, causes: list[FieldE
 
 def _number(node: SchemaNode, checks: ValueValidations, value: float, path: str, causes: list[FieldError]) -> None:
     if _is_out_of_type(node, value, checks.format):
-        causes.append(_out_of_type(path, checks.format))
+        causes.append(_out_of_type(node, path, checks.format))
     if checks.multiple_of:
-        _multiple(_bound(checks.multiple_of, value), value, path, causes)
-    if checks.maximum is not None:
-        most = _bound(checks.maximum, value)
-        if value > most or (checks.exclusive_maximum and value == most):
-            words = "less than" if checks.exclusive_maximum else "less than or equal to"
-            causes.append(invalid_value(path, value, f"{path} in body should be {words} {_plain(most)}"))
+        _multiple(_bound("MultipleOf", checks.multiple_of, node, value, path, causes), value, path, causes)
     if checks.minimum is not None:
-        least = _bound(checks.minimum, value)
+        least = _bound("Minimum boundary", checks.minimum, node, value, path, causes)
         if value < least or (checks.exclusive_minimum and value == least):
             words = "greater than" if checks.exclusive_minimum else "greater than or equal to"
             causes.append(invalid_value(path, value, f"{path} in body should be {words} {_plain(least)}"))
+    if checks.maximum is not None:
+        most = _bound("Maximum boundary", checks.maximum, node, value, path, causes)
+        if value > most or (checks.exclusive_maximum and value == most):
+            words = "less than" if checks.exclusive_maximum else "less than or equal to"
+            causes.append(invalid_value(path, value, f"{path} in body should be {words} {_plain(most)}"))
 
 
-def _bound(bound: float, value: float) -> float:
-    """Return a bound as kube-apiserver compares a value with it: for a whole number, without its fraction."""
+def _bound(what: str, bound: float, node: SchemaNode, value: float, path: str, causes: list[FieldError]) -> float:
+    """Return a bound as kube-apiserver compares a value with it: for a whole number, without its fraction.
+
+    A bound that is not of the type is an error at every value, and is compared as it is.
+    """
+    format_ = node.checks.format if node.checks is not None else ""
+    if _is_out_of_type(node, bound, format_):
+        causes.append(_out_of_type(node, path, format_, what))
+        return bound
     return int(bound) if type(value) is int else bound
 
 
@@ -220,7 +227,9 @@ def _plain(number: float) -> str:
 
 
 def _enum(allowed: tuple[JSON, ...], value: JSON, path: str, causes: list[FieldError]) -> None:
-    if not any(type(each) is type(value) and each == value for each in allowed) and not _same_number(allowed, value):
+    """Add the error of a value that is not allowed. Null never is, not even where the list has it."""
+    is_listed = any(type(each) is type(value) and each == value for each in allowed) or _same_number(allowed, value)
+    if value is None or not is_listed:
         texts = [each if isinstance(each, str) else shown_value(each) for each in allowed]
         causes.append(not_supported(path, value, texts))
 
@@ -356,7 +365,8 @@ def _list_types(node: SchemaNode, value: JSON, path: str, causes: list[FieldErro
     if type(value) is dict:
         for key, item in value.items():
             if type(item) in (dict, list) and (child := node.child(key)) is not None:
-                _list_types(child, item, f"{path}.{key}" if path else key, causes)
+                below = f"{path}[{key}]" if key not in node.properties else f"{path}.{key}" if path else key
+                _list_types(child, item, below, causes)
     elif type(value) is list and node.items is not None:
         if node.list_type != "atomic":
             _duplicates(node, value, path, causes)
@@ -366,24 +376,19 @@ def _list_types(node: SchemaNode, value: JSON, path: str, causes: list[FieldErro
 
 
 def _duplicates(node: SchemaNode, value: list[JSON], path: str, causes: list[FieldError]) -> None:
-    seen: set[str] = set()
-    for index, item in enumerate(value):
-        shown = item
-        if node.list_type == "map":
-            key = list_key(item, node.map_keys, node.items)
-            if key is None:
-                continue
-            shown = {
-                name: each
-                for name, each in zip(sorted(node.map_keys), _in_order(node, key), strict=True)
-                if each is not None
-            }
-        text = shown_value(shown)
-        if text in seen:
-            causes.append(duplicate(f"{path}[{index}]", shown))
-        seen.add(text)
-
-
-def _in_order(node: SchemaNode, key: tuple[JSON, ...]) -> list[JSON]:
-    by_name = dict(zip(node.map_keys, key, strict=True))
-    return [by_name[name] for name in sorted(node.map_keys)]
+    """Add the error of the second of equal items, or of items with equal keys."""
+    shown = value
+    if node.list_type == "map":
+        for index, item in enumerate(value):
+            if item is not None and type(item) is not dict:
+                causes.append(
+                    invalid_value(f"{path}[{index}]", item, "must be an object for an array of list-type map")
+                )
+                return
+        shown = [{key: item[key] for key in sorted(node.map_keys) if item and key in item} for item in value]
+    seen = Counter[str]()
+    for index, item in enumerate(shown):
+        text = shown_value(item)
+        seen[text] += 1
+        if seen[text] == 2:
+            causes.append(duplicate(f"{path}[{index}]", item))

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pyctrl._go.urls import url_error
 from pyctrl._validation import names
 from pyctrl._validation.formats import is_of_format
-from pyctrl.cel._library.urls import url_error
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import NONE, Optional
 

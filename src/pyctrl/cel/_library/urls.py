@@ -7,18 +7,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from urllib.parse import quote, unquote, unquote_plus
 
-from pyctrl._go.text import quoted
+from pyctrl._go.urls import split_scheme, url_error
 from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._signatures import Table
 
-__all__ = ["URLS", "url_error"]
+__all__ = ["URLS"]
 
 
-_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
-_BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2}).{0,2}")
 _BAD_QUERY = re.compile(r";|%(?![0-9a-fA-F]{2})")
-_BAD_HOST_ESCAPE = re.compile(r"%(?![89a-fA-F][0-9a-fA-F]).{0,2}")
-_PORT = re.compile(r"(:\d*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,7 @@ class URL:
 def _parse(text: str) -> URL:
     if why := url_error(text):
         raise EvaluationFailed(f"URL parse error during conversion from string: {why}")
-    scheme, rest = _scheme(text)
+    scheme, rest = split_scheme(text)
     rest, _, query = rest.partition("?")
     if scheme and not rest.startswith("/"):
         return URL(scheme.lower(), "", "", "", rest, _query(query))
@@ -68,65 +64,13 @@ def _parse(text: str) -> URL:
     return URL(scheme.lower(), user, unquote(host), rest, "", _query(query))
 
 
-def _scheme(text: str) -> tuple[str, str]:
-    found = _SCHEME.match(text)
-    if found is not None and text[found.end() : found.end() + 1] == ":":
-        return found[0], text[found.end() + 1 :]
-    return "", text
-
-
-def url_error(text: str) -> str:
-    """Return Go's error for an invalid URL; "" for a valid one."""
-    why = _parse_error(text)
-    return f"parse {quoted(text)}: {why}" if why else ""
-
-
-def _parse_error(text: str) -> str:
-    if any(ord(each) < 0x20 or ord(each) == 0x7F for each in text):
-        return "net/url: invalid control character in URL"
-    if not text:
-        return "empty url"
-    scheme, rest = _scheme(text)
-    if not scheme and text.startswith(":"):
-        return "missing protocol scheme"
-    if not scheme and not text.startswith("/"):
-        return "invalid URI for request"
-    path = rest.partition("?")[0]
-    if scheme and not path.startswith("/"):
-        return ""
-    host = path[2:].partition("/")[0] if path.startswith("//") else ""
-    return _host_error(host.rpartition("@")[2]) or _escape_error(path)
-
-
-def _host_error(host: str) -> str:
-    if host.startswith("["):
-        inner, bracket, port = host.rpartition("]")
-        if not bracket:
-            return "missing ']' in host"
-    else:
-        inner, colon, number = host.partition(":")
-        port = colon + number
-    if not _PORT.fullmatch(port):
-        return f'invalid port "{port}" after host'
-    bad = next((each for each in inner if each in " ^`{}|\\"), None)
-    if bad is not None:
-        return f"invalid character {quoted(bad)} in host name"
-    found = _BAD_HOST_ESCAPE.search(inner)
-    return f"invalid URL escape {quoted(found[0])}" if found else ""
-
-
-def _escape_error(path: str) -> str:
-    found = _BAD_ESCAPE.search(path)
-    return f'invalid URL escape "{found[0]}"' if found else ""
-
-
 def _query(text: str) -> tuple[tuple[str, str], ...]:
     pairs = [each.partition("=") for each in text.split("&") if each and not _BAD_QUERY.search(each)]
     return tuple((unquote_plus(key), unquote_plus(value)) for key, _, value in pairs)
 
 
 def _is_url(text: str) -> bool:
-    return not _parse_error(text)
+    return not url_error(text)
 
 
 def _grouped(url: URL) -> dict[str, list[str]]:

@@ -127,7 +127,7 @@ def _check(schema: dict[str, Any], value: Any) -> None:
         return
     assert json.dumps(fields) == json.dumps(ordered(all_fields(node, settled)))
     unknown: list[str] = []
-    prune(node, slow, unknown, lambda metadata, _path, _unknown: metadata)
+    prune(node, slow, unknown, lambda _key, field, _path, _unknown: field)
     prune_nulls(node, slow)
     apply_defaults(node, slow)
     assert unknown == []
@@ -171,7 +171,7 @@ def test_an_unsettled_object_is_left_to_the_slow_walks(pair: tuple[dict[str, Any
     tried, slow = {"spec": {"a": value}}, {"spec": {"a": copy.deepcopy(value)}}
     _decode(node, tried)
     for obj in (tried, slow):
-        prune(node, obj, [], lambda metadata, _path, _unknown: metadata)
+        prune(node, obj, [], lambda _key, field, _path, _unknown: field)
         prune_nulls(node, obj)
         apply_defaults(node, obj)
     assert tried == slow

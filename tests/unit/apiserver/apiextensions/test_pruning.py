@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pyctrl._go.text import shown_value
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
 from pyctrl.apiserver._serializer.strict import duplicate_fields
@@ -84,6 +85,16 @@ def test_an_embedded_object_says_what_it_is() -> None:
     install(registry, spec_schema({"template": EMBEDDED}))
     with pytest.raises(StatusError, match=r"spec\.template\.apiVersion: Required value"):
         create(registry, thing({"template": {"kind": "Pod"}}))
+
+
+@pytest.mark.parametrize(("field", "value"), [("apiVersion", 1), ("kind", None)])
+def test_an_embedded_object_whose_kind_is_no_text_is_not_read(field: str, value: object) -> None:
+    """An apiVersion or kind of another type is refused before the validation, as in kube-apiserver."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema({"template": EMBEDDED}))
+    why = rf"as a Thing: spec\.template\.{field}: Invalid value: {shown_value(value)}: must be a string"
+    with pytest.raises(StatusError, match=why):
+        create(registry, thing({"template": {"apiVersion": "v1", "kind": "Pod", field: value}}))
 
 
 def test_built_in_kinds_warn_of_unknown_fields_too() -> None:

@@ -44,6 +44,21 @@ def _told(schema: dict[str, Any], value: Any) -> list[str]:
             0,
             "f: Invalid value: 0: f in body should be greater than 0",
         ),
+        (
+            {"type": "integer", "maximum": 2.5},
+            1,
+            '<nil>: Invalid value: "": Maximum boundary value must be of type integer (default format) in f',
+        ),
+        (
+            {"type": "number", "format": "float"},
+            1e39,
+            '<nil>: Invalid value: "": Checked value must be of type number with format float in f',
+        ),
+        (
+            {"type": "string", "nullable": True, "enum": ["a", None]},
+            None,
+            'f: Unsupported value: null: supported values: "a", "null"',
+        ),
         ({"type": "integer", "maximum": 2}, 3, "f: Invalid value: 3: f in body should be less than or equal to 2"),
         ({"type": "integer", "multipleOf": 2}, 3, "f: Invalid value: 3: f in body should be a multiple of 2"),
         (
@@ -185,3 +200,18 @@ def test_sets_and_maps_have_each_item_once() -> None:
         ("set[1]", 'Duplicate value: "a"'),
         ("map[1]", 'Duplicate value: {"name":"x"}'),
     ]
+
+
+def test_the_second_of_equal_items_is_told() -> None:
+    """Of three equal items the second is an error. Items without the key of a map are equal, others must be objects."""
+    keyed = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+    items = {"items": {"type": "object", "properties": {"name": {"type": "string"}}}}
+    node = compile_structural({"type": "object", "additionalProperties": {**keyed, **items}})
+    same = {"name": "x"}
+    for value, told in (
+        ([same, same, same], ("of[1]", 'Duplicate value: {"name":"x"}')),
+        ([{}, None], ("of[1]", "Duplicate value: {}")),
+        ([same, ["x"]], ("of[1]", 'Invalid value: ["x"]: must be an object for an array of list-type map')),
+    ):
+        causes = validate_list_types(node, {"of": value})
+        assert [(each.field.replace("[of]", "of"), each.message) for each in causes] == [told]
