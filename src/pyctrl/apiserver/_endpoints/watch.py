@@ -63,7 +63,8 @@ class WatchHandler:
         collection = self._backend.collection(request.resource)
         version = parse_version(options.resource_version) or 0
         streaming_list = options.send_initial_events
-        sends_state = streaming_list if streaming_list is not None else version == 0
+        seconds = self._seconds(options)
+        sends_state = seconds >= 0 and (version == 0 if streaming_list is None else streaming_list)
         is_direct = DIRECT_WATCH.lower() in request.headers
         initial: list[StoredObject] = []
         start: int | Compacted = collection.end
@@ -77,17 +78,17 @@ class WatchHandler:
             selection=selection,
             form=request.form,
             initial=initial,
-            initial_end=bool(streaming_list and options.bookmarks),
+            initial_end=bool(streaming_list and sends_state and options.bookmarks),
             version=self._backend.storage.version,
             start=start,
             after=0 if sends_state else version,
             bookmarks=options.bookmarks and not is_direct,
             is_direct=is_direct,
-            seconds=self._seconds(options),
+            seconds=seconds,
         )
 
     def _seconds(self, options: ListOptions) -> float:
-        if options.timeout_seconds is not None and options.timeout_seconds > 0:
+        if options.timeout_seconds:
             return options.timeout_seconds
         return WATCH_SECONDS * (1 + self._backend.random.random())
 
@@ -119,7 +120,7 @@ class WatchPlan:
     after: int  # events up to this version are not sent
     bookmarks: bool
     is_direct: bool  # from this process: see `DIRECT_WATCH`
-    seconds: float
+    seconds: float  # a negative time is over before it begins
 
 
 class WatchServer:
@@ -144,7 +145,7 @@ class WatchServer:
         position = plan.start
         deadlines = _Deadlines(plan.seconds, plan.bookmarks)
         is_bookmark_due = False
-        while True:
+        while plan.seconds >= 0:
             try:
                 events = self._collection.events_from(position)
             except Compacted as compacted:

@@ -29,6 +29,7 @@ from pyctrl.apiserver._errors import (
     already_exists,
     conflict,
     method_not_allowed,
+    method_not_supported,
     not_found,
     resource_expired,
     status_error,
@@ -100,8 +101,10 @@ class StorageHandler:
 
     def watch(self, request: ResourceRequest) -> Response:
         """GET the changes of the collection, or of one object."""
-        if self._storage.watch is None or self._storage.list is None:
+        if self._storage.list is None:
             raise method_not_allowed()
+        if self._storage.watch is None:
+            raise method_not_supported(self._resource.plural, "watch", self._resource.group)
         options = list_options(request.query, watch=True)
         if request.target.name:
             options = replace(options, field_selector=with_name(options.field_selector, request.target))
@@ -138,7 +141,7 @@ class StorageHandler:
             yield lines.error(_refusal(error, request).status)
 
     def _seconds(self, options: ListOptions) -> float:
-        if options.timeout_seconds is not None and options.timeout_seconds > 0:
+        if options.timeout_seconds:
             return options.timeout_seconds
         return WATCH_SECONDS * (1 + self._context.backend.random.random())
 

@@ -121,7 +121,7 @@ def _drop_unused(spec: Object, before: Mapping[str, JSON]) -> None:
             for key in _ADDRESSES:
                 spec.pop(key, None)
         _drop_same(spec, before, "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
-    if has_node_ports(before) and not has_node_ports(spec) and node_ports(spec) == node_ports(before):
+    if has_node_ports(before) and not has_node_ports(spec) and node_ports(spec) <= node_ports(before):
         for port in spec.get("ports") or ():
             port.pop("nodePort", None)
     if has_health_port(before) and not has_health_port(spec):

@@ -53,6 +53,7 @@ _SHAPES = {
     "PartialObjectMetadataList": Representation.METADATA,
     "Table": Representation.TABLE,
 }
+_TRANSFORMS = frozenset({"as", "g", "v"})  # the parameters of another representation
 _INCLUDED = ("Metadata", "Object", "None")
 _MEDIA = {JSON: JSON, "*/*": JSON, YAML: YAML}
 _DISCOVERY_MEDIA = {**_MEDIA, "application/*": JSON, PROTOBUF: JSON}
@@ -77,9 +78,11 @@ def negotiate_media_type(accept: str, *, may_stream: bool = False, is_custom: bo
         if found is None:
             continue
         options = _options(parameters)
-        wanted = options.get("as", "")
-        if not wanted:
+        if options.get("sv", "v1") not in ("", "v1") or options.get("stream", "watch") not in ("", "watch"):
+            continue
+        if not _TRANSFORMS & options.keys():
             return MediaTypeOptions(found)
+        wanted = options.get("as", "")
         if wanted in _SHAPES and options.get("g") == "meta.k8s.io" and options.get("v") in ("v1", "v1beta1"):
             return MediaTypeOptions(found, _SHAPES[wanted], options["v"], wanted)
     raise not_acceptable_representation()

@@ -42,3 +42,9 @@ def test_a_table_shows_the_health(ask: Asker) -> None:
     _, table = ask("GET", PATH, headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})
     assert [each["name"] for each in table["columnDefinitions"]] == ["Name", "Status", "Message", "Error"]
     assert table["rows"][2]["cells"] == ["etcd-0", "Healthy", "ok", ""]
+
+
+def test_components_cannot_be_watched(ask: Asker) -> None:
+    """A watch is refused with the name of the resource, as of every kind that can only be listed."""
+    code, told = ask("GET", PATH, watch="true")
+    assert (code, told["message"]) == (405, 'watch is not supported on resources of kind "componentstatuses"')

@@ -125,6 +125,13 @@ async def test_no_bookmark_has_the_version_at_which_a_watch_began(ask: Asker) ->
             assert "BOOKMARK" not in [event["type"] for event in await watching.rest()]
 
 
+async def test_a_watch_whose_time_is_over_before_it_begins_is_empty(ask: Asker) -> None:
+    """A negative timeoutSeconds ends a watch at once, before its first event."""
+    ask.make("a")
+    async with ask.watching(timeoutSeconds="-1") as watching:
+        assert await watching.rest() == []
+
+
 async def test_a_watch_ends_when_its_definition_is_deleted(ask: Asker) -> None:
     """When a kind is removed, its watches end after the DELETED events of the objects."""
     definitions, things = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", f"/apis/{GROUP}/v1/things"

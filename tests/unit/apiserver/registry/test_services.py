@@ -28,3 +28,13 @@ def test_services_get_cluster_ips_and_node_ports() -> None:
     assert replaced["spec"] == first["spec"]
     headless, _ = create(registry, service(clusterIP="None", selector={"a": "b"}))
     assert headless["spec"]["clusterIPs"] == ["None"]
+
+
+def test_node_ports_are_given_back_with_the_type_also_if_ports_are_removed() -> None:
+    """A NodePort service that becomes a ClusterIP service loses its node ports, also if an update removes some ports."""
+    registry = ResourceRegistry()
+    ports = [{"port": 80, "name": "http"}, {"port": 443, "name": "https"}]
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {"type": "NodePort"}}
+    made, _ = create(registry, {**service, "spec": {"type": "NodePort", "ports": ports}})
+    spec = {**made["spec"], "type": "ClusterIP", "ports": made["spec"]["ports"][1:]}
+    assert "nodePort" not in update(registry, {**made, "spec": spec}, made)["spec"]["ports"][0]

@@ -28,7 +28,10 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
             MediaTypeOptions(shape=Representation.TABLE, version="v1beta1", kind="Table"),
         ),
         ("application/json;as=Nonsense;v=v1;g=meta.k8s.io, application/json", MediaTypeOptions()),
-        ("application/json;stream=watch", MediaTypeOptions()),
+        ("application/json;stream=watch;sv=v1", MediaTypeOptions()),
+        ("application/json;v=v1, application/yaml", MediaTypeOptions("application/yaml")),
+        ("application/json;sv=v2, application/yaml", MediaTypeOptions("application/yaml")),
+        ("application/json;stream=all, application/yaml", MediaTypeOptions("application/yaml")),
     ],
 )
 def test_the_first_form_that_the_server_has_is_taken(accept: str, form: MediaTypeOptions) -> None:
