@@ -112,11 +112,12 @@ class Run:
             self._server.call({"method": "DELETE", "path": each})
             if not has_controllers:
                 self._server.call(without_finalizers(each))
-                self._wait({"path": each, "until": {"code": 404}, "timeout": 30})
         self._server.call({"method": "DELETE", "path": path})
         if not has_controllers:
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}, "spec": {}}
             self._server.call({"method": "PUT", "path": f"{path}/finalize", "body": body})
+        for each in self._scenario.get("cleanup", ()):
+            self._wait({"path": each, "until": {"code": 404}, "timeout": 30})
 
     def _run(self, step: JSON) -> None:
         slot = len(self.steps)

@@ -31,7 +31,7 @@ def test_services_get_cluster_ips_and_node_ports() -> None:
 
 
 def test_node_ports_are_given_back_with_the_type_also_if_ports_are_removed() -> None:
-    """A NodePort service that becomes a ClusterIP service loses its node ports, also if an update removes some ports."""
+    """A NodePort service that becomes a ClusterIP service loses its node ports, even if an update removes ports."""
     registry = ResourceRegistry()
     ports = [{"port": 80, "name": "http"}, {"port": 443, "name": "https"}]
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {"type": "NodePort"}}
