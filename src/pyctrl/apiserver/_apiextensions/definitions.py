@@ -11,7 +11,7 @@ from pyctrl._validation import names
 from pyctrl.apiserver._apiextensions.api_approval import approval_condition, validate_approval
 from pyctrl.apiserver._apiextensions.naming import accept_names
 from pyctrl.apiserver._apiextensions.root_schema import validate_root
-from pyctrl.apiserver._apiextensions.structural import unknown_formats, validate_schema
+from pyctrl.apiserver._apiextensions.structural import has_defaults, unknown_formats, validate_schema
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._schema.defaulting import copied, set_defaults
@@ -80,8 +80,7 @@ def _no_status() -> dict[str, JSON]:
 
 def definition_warnings(new: dict[str, JSON]) -> Iterator[str]:
     """Yield warnings about unrecognized formats."""
-    for version in new["spec"]["versions"] or ():
-        schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+    for schema in _open_api_schemas(new["spec"]["versions"] or ()):
         yield from (f'unrecognized format "{name}"' for name in unknown_formats(schema))
 
 
@@ -113,6 +112,9 @@ def _spec(spec: Mapping[str, JSON], stored: Mapping[str, JSON]) -> Iterator[Fiel
         scope = spec.get("scope", "")
         yield not_supported("spec.scope", scope, ("Cluster", "Namespaced")) if scope else required("spec.scope")
     versions = spec["versions"] or []
+    yield from _missing_schemas(versions)
+    if spec.get("preserveUnknownFields") and any(map(has_defaults, _open_api_schemas(versions))):
+        yield invalid_value("spec.preserveUnknownFields", True, "must be false in order to use defaults in the schema")
     yield from _versions(versions, is_given=spec["versions"] is not None)
     yield from _validate_names(spec["names"])
     yield from _per_version(versions, "schema", "spec.validation", partial(_schema, stored))
@@ -134,11 +136,19 @@ def _group(group: str) -> Iterator[FieldError]:
         yield invalid_value("spec.group", group, "should be a domain with at least one dot")
 
 
-def _versions(versions: list[dict[str, JSON]], *, is_given: bool) -> Iterator[FieldError]:
-    shared = _common_fields(versions)
+def _missing_schemas(versions: list[dict[str, JSON]]) -> Iterator[FieldError]:
     for index, version in enumerate(versions):
         if (version.get("schema") or {}).get("openAPIV3Schema") is None:
             yield required(f"spec.versions[{index}].schema.openAPIV3Schema")
+
+
+def _open_api_schemas(versions: Iterable[Mapping[str, JSON]]) -> Iterator[Mapping[str, JSON]]:
+    for version in versions:
+        yield (version.get("schema") or {}).get("openAPIV3Schema") or {}
+
+
+def _versions(versions: list[dict[str, JSON]], *, is_given: bool) -> Iterator[FieldError]:
+    shared = _common_fields(versions)
     for index, version in enumerate(versions):
         if errors := names.label_1035(version["name"]):
             yield invalid_value(f"spec.versions[{index}].name", version["name"], ",".join(errors))

@@ -13,7 +13,7 @@ from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, compile_structural
 from pyctrl.apiserver._schema.validation import validate
 
-__all__ = ["unknown_formats", "validate_schema"]
+__all__ = ["has_defaults", "unknown_formats", "validate_schema"]
 
 
 Schema: TypeAlias = Mapping[str, JSON]
@@ -89,6 +89,11 @@ def unknown_formats(schema: Schema) -> Iterator[str]:
         yield name
     for each, _ in _children(schema, ""):
         yield from unknown_formats(each)
+
+
+def has_defaults(schema: Schema) -> bool:
+    """Return whether a schema has a default anywhere."""
+    return schema.get("default") is not None or any(has_defaults(each) for each, _ in _children(schema, ""))
 
 
 def _children(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:

@@ -47,6 +47,16 @@ def test_versions_are_required() -> None:
         )
 
 
+def test_defaults_need_pruning() -> None:
+    """A definition that keeps all unknown fields has no defaults; both mistakes are reported."""
+    obj = definition({"type": "object", "properties": {"spec": {"type": "object", "default": {}}}})
+    obj["spec"]["preserveUnknownFields"] = True
+    assert [each.partition(", set ")[0] for each in _refused(obj)] == [
+        "spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema",
+        "spec.preserveUnknownFields: Invalid value: true: cannot set to true",
+    ]
+
+
 def test_names_and_conversion_are_filled_in() -> None:
     """Singular and list kind default from the kind, conversion to None; the status is empty."""
     created, _ = create(ResourceRegistry(), definition(OBJECT))
