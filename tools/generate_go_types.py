@@ -6,8 +6,9 @@ MODULES is the directory `k8s.io` of a Go module cache with `api`, `apimachinery
 `kube-aggregator` and `kubernetes` in the version that the documents in `pyctrl/_schemas` are from. The file has, by
 the end of a component's name: `pointers`, scalar fields whose zero is kept; `written`, fields that are written even if
 they are zero; `named`, the types of fields in decoding errors. `internal` has the internal types that messages print:
-for each field the Go name, the name on the wire and the type. `go_fields.json` has the fields of each struct in their
-order on the wire.
+for each field the Go name, the name on the wire and the type. `hashed` has the same of `v1.PodTemplateSpec` and what
+it refers to, which hashes of templates print; an embedded struct has no name on the wire. `go_fields.json` has the
+fields of each struct in their order on the wire.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def main() -> None:
     for package, folder in folders.items():
         _add_package(found, package, _sources(folder), shared)
     found["internal"] = _internal(modules)
+    found["hashed"] = _hashed(_sources(folders["meta.v1"]) + _sources(folders["core.v1"]))
     TARGET.write_text(f"{json.dumps(found, indent=0, ensure_ascii=False)}\n", "utf-8")
     orders = _orders({package: _sources(folder) for package, folder in folders.items()})
     ORDERS.write_text(f"{json.dumps(orders, indent=0)}\n", "utf-8")
@@ -188,6 +190,25 @@ def _internal_field(field: Field, keys: dict[str, str]) -> list[str]:
     name = field.tag.partition(",")[0] or field.name
     key = keys.get(field.name) or (field.name[:1].lower() + field.name[1:])
     return [name, key, field.type]
+
+
+def _hashed(source: str) -> dict[str, list[list[str]]]:
+    """Return the fields of `v1.PodTemplateSpec`, and of all structs that it refers to, with types as Go prints them."""
+    structs = {f"v1.{name}": body for name, body in STRUCT.findall(source)}
+    hashed: dict[str, list[list[str]]] = {}
+    wanted = ["v1.PodTemplateSpec"]
+    while wanted:
+        name = wanted.pop()
+        if name in hashed or name not in structs:
+            continue
+        hashed[name] = [_hashed_field(each) for each in _fields(structs[name])]
+        wanted += [kind.removeprefix("[]").removeprefix("*") for _, _, kind in hashed[name]]
+    return dict(sorted(hashed.items()))
+
+
+def _hashed_field(field: Field) -> list[str]:
+    kind = re.sub(r"(?<![\w.])([A-Z]\w*)", r"v1.\1", field.type.replace("metav1.", ""))
+    return [field.name or kind.rpartition(".")[2], field.tag.partition(",")[0], kind]
 
 
 if __name__ == "__main__":

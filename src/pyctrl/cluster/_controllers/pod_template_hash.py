@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
+from pyctrl.cluster._controllers.go_dump import dump_for_hash
 from pyctrl.kinds.core.v1 import PodTemplateSpec
 
 __all__ = ["HASH_LABEL", "equal_ignore_hash", "fnv_1", "safe_encode_string", "template_hash"]
@@ -16,9 +15,11 @@ _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, no 0, 1, 3: never a word
 
 
 def template_hash(template: PodTemplateSpec, collisions: int) -> str:
-    """Return the hash of a pod template: equal for equal templates, different for another collision count."""
-    document = [_metadata(template), template.spec.to_wire(), collisions]
-    return safe_encode_string(str(_fnv_1a(msgspec.json.encode(document, order="sorted"))))
+    """Return the hash of a pod template, as kube-controller-manager computes it (controller.ComputeHash)."""
+    document = {"metadata": _metadata(template), "spec": template.spec.to_wire()}
+    text = dump_for_hash("v1.PodTemplateSpec", document).encode()
+    counted = collisions.to_bytes(8, "little") if collisions else b""  # nil before the first collision
+    return safe_encode_string(str(_fnv_1a(text + counted)))
 
 
 def equal_ignore_hash(a: PodTemplateSpec, b: PodTemplateSpec) -> bool:
