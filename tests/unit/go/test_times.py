@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from pyctrl._go.times import parse_rfc3339
+from pyctrl._go.times import parse_rfc3339, parse_rfc3339_micro
 
-LAYOUT = "2006-01-02T15:04:05Z07:00"
+LAYOUT, MICRO = "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05.000000Z07:00"
 
 
 def test_times_are_parsed() -> None:
@@ -36,3 +36,19 @@ def test_other_texts_are_errors(text: str, problem: str) -> None:
     """The message is Go's."""
     with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
         parse_rfc3339(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "element"),
+    [
+        ("2026-01-01 00:00", " 00:00", "T"),
+        ("2026-01-01T00:00:00Z", "Z", ".000000"),
+        ("2026-01-01T00:00:00.1234567Z", "7Z", "Z07:00"),
+    ],
+)
+def test_a_time_with_microseconds_has_six_digits(text: str, rest: str, element: str) -> None:
+    """The error names the first part of the text that does not fit the layout."""
+    assert parse_rfc3339_micro("2026-01-01T00:00:00.000001Z").microsecond == 1
+    problem = f'parsing time "{text}" as "{MICRO}": cannot parse "{rest}" as "{element}"'
+    with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
+        parse_rfc3339_micro(text)

@@ -267,7 +267,7 @@ class CustomResourceType:
             if path == "metadata":
                 raise
             raise DecodeFailed(f"{path}: Invalid value: {_sorted_text(metadata)}: {failed}") from None
-        unknown.extend(f"{path}.{each}" for each in found)
+        unknown.extend(f"{path}.{each}" for each in sorted(found))
         return read
 
     def prepare_create(
@@ -355,7 +355,8 @@ class CustomResourceType:
 
     def _validate_names(self, metadata: Mapping[str, JSON], limits: SchemaNode) -> list[errors.FieldError]:
         """Validate the name of a new object against the definition, which may restrict no other metadata."""
-        return validate(limits, {key: metadata[key] for key in limits.properties if key in metadata}, "metadata")
+        limited = {key: metadata[key] for key in limits.properties if key in metadata}
+        return validate(SchemaNode(properties={"metadata": limits}), {"metadata": limited})
 
     def validate(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
         """Validate an object, which replaces `old`, against the schema."""

@@ -33,6 +33,7 @@ VERSION = {
 }
 _SERVER_ADDRESS = [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"}]
 _CUSTOM_SUBRESOURCES = ("get", "patch", "update")
+_WRITES = ("create", "patch", "update")
 
 
 def discovery_response(registry: ServedResources, path: str, *, is_aggregated: bool = False) -> dict[str, JSON] | None:
@@ -108,7 +109,7 @@ def _entries(each: ResourceType) -> Iterator[dict[str, JSON]]:
         "singularName": each.singular,
         "namespaced": each.namespaced,
         "kind": each.kind,
-        "verbs": list(each.verbs),
+        "verbs": _verbs(each),
         "shortNames": list(each.short_names),
         "categories": list(each.categories),
         "storageVersionHash": _storage_hash(each) if "list" in each.verbs and each.rest_storage is None else "",
@@ -123,6 +124,11 @@ def _entries(each: ResourceType) -> Iterator[dict[str, JSON]]:
             "kind": kind["kind"],
             "verbs": list(verbs),
         }
+
+
+def _verbs(each: ResourceType) -> list[str]:
+    """Return the verbs of a resource. While its definition is deleted, objects can be read and deleted only."""
+    return [verb for verb in each.verbs if not (each.is_terminating and verb in _WRITES)]
 
 
 def _group_and_version(kind: Mapping[str, str]) -> dict[str, str]:
@@ -177,7 +183,7 @@ def _aggregated(each: ResourceType) -> dict[str, Any]:
         "responseKind": _response_kind(each, {"kind": each.kind}),
         "scope": "Namespaced" if each.namespaced else "Cluster",
         "singularResource": each.singular,
-        "verbs": list(each.verbs),
+        "verbs": _verbs(each),
         "shortNames": list(each.short_names),
         "categories": list(each.categories),
         "subresources": [

@@ -10,11 +10,11 @@ from __future__ import annotations
 import binascii
 import contextlib
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 
 from pyctrl._go.base64_decoding import CorruptBase64, canonical_base64
-from pyctrl._go.text import quoted
+from pyctrl._go.times import parse_rfc3339, parse_rfc3339_micro
 from pyctrl.api import Quantity
 from pyctrl.apiserver._schema.go_types import go_path
 from pyctrl.apiserver._schema.schema import JSON, Reader, SchemaNode
@@ -29,7 +29,6 @@ _PLAIN_KINDS = ("int32", "int64", "float64", "bool")
 _IS_CANONICAL = re.compile(r"(0|[1-9]\d{0,2})([kMGTPE]|[KMGTPE]i|m)?\Z")
 #: Fields whose empty value is refused, with other errors or defaults than an absent one.
 _REFUSED_IF_EMPTY = frozenset((("HPAScalingRules", "policies"), ("PersistentVolumeSpec", "capacity")))
-_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?(Z|z|[+-]\d\d:\d\d)\Z")
 
 
 class DecodeFailed(Exception):
@@ -339,29 +338,21 @@ def _quantity(node: SchemaNode, value: JSON, unknown: list[str]) -> str:
 
 def _time(node: SchemaNode, value: JSON, unknown: list[str]) -> str:
     """Return a time in RFC 3339, in seconds and UTC."""
-    return _parsed_time(value, "2006-01-02T15:04:05Z07:00", places=0)
+    return f"{_parsed_time(value, parse_rfc3339).isoformat(timespec='seconds')}Z"
 
 
 def _microtime(node: SchemaNode, value: JSON, unknown: list[str]) -> str:
-    return _parsed_time(value, "2006-01-02T15:04:05.000000Z07:00", places=6)
+    return f"{_parsed_time(value, parse_rfc3339_micro).isoformat(timespec='microseconds')}Z"
 
 
-def _parsed_time(value: JSON, layout: str, *, places: int) -> str:
+def _parsed_time(value: JSON, parse: Callable[[str], datetime]) -> datetime:
+    """Return a time in UTC."""
     if type(value) is not str:
         raise _UnmarshalTypeError(value, "string")
-    found = _TIME.match(value)
-    if found is None:
-        raise DecodeFailed(f'parsing time {quoted(value)} as "{layout}": cannot parse {quoted(value)} as "2006"')
-    if places and len(found[7] or "") != places + 1:
-        rest, wanted = value[19:], ".000000"
-        if len(found[7] or "") > places:
-            rest, wanted = rest[places + 1 :], "Z07:00"
-        raise DecodeFailed(f'parsing time {quoted(value)} as "{layout}": cannot parse {quoted(rest)} as "{wanted}"')
-    fraction = (found[7] or "")[1:].ljust(places, "0")[:places]
-    stem = value[:19].replace("t", "T")
-    if found[8] not in "Zz":
-        stem = datetime.fromisoformat(stem + found[8]).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    return f"{stem}.{fraction}Z" if places else f"{stem}Z"
+    try:
+        return parse(value).astimezone(UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError) as error:
+        raise DecodeFailed(str(error)) from None
 
 
 def _bytes(node: SchemaNode, value: JSON, unknown: list[str]) -> str:

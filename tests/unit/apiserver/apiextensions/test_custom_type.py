@@ -61,7 +61,8 @@ def test_a_definition_restricts_names() -> None:
     obj = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "short"}}
     created, _ = create(registry, obj)
     assert created["metadata"]["name"] == "short"
-    for wrong, message in (("longer", "may not be more than 5 bytes"), ("a-b", "should match '\\^\\[a-z\\]\\+\\$'")):
+    fit = "metadata.name in body should match '\\^\\[a-z\\]\\+\\$'"
+    for wrong, message in (("longer", "may not be more than 5 bytes"), ("a-b", fit)):
         with pytest.raises(StatusError, match=f"metadata.name: .*{message}"):
             create(registry, {**obj, "metadata": {"name": wrong}})
 

@@ -41,6 +41,14 @@ def test_strict_field_validation_refuses_unknown_fields() -> None:
     )
 
 
+def test_unknown_fields_of_metadata_are_told_in_order() -> None:
+    """Unknown metadata fields are sorted also if all other fields are known."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema({}))
+    _, warnings = create(registry, thing({}, metadata={"name": "a", "odd": 1, "clusterName": "c"}))
+    assert warnings == ['unknown field "metadata.clusterName"', 'unknown field "metadata.odd"']
+
+
 def test_ignored_field_validation_drops_in_silence() -> None:
     """With fieldValidation=Ignore, unknown fields are dropped without a warning."""
     registry = ResourceRegistry()

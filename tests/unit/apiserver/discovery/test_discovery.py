@@ -32,12 +32,17 @@ def test_the_older_form_lists_groups_versions_and_resources() -> None:
 
 
 def test_definitions_are_discovered_while_they_are_installed() -> None:
-    """The group of a definition is discovered while the definition is installed."""
+    """The group of a definition is discovered while the definition is installed, without writes while it is deleted."""
     registry = ResourceRegistry()
     assert discovery_response(registry, f"/apis/{GROUP}") is None
     install(registry, spec_schema({}), subresources={"status": {}})
     found = discovery_response(registry, f"/apis/{GROUP}/v1")
     assert found is not None
     assert [entry["name"] for entry in found["resources"]] == ["things", "things/status"]
+    registry.require(GROUP, "v1", "things").is_terminating = True
+    gone = discovery_response(registry, f"/apis/{GROUP}/v1")
+    assert gone is not None
+    assert gone["resources"][0]["verbs"] == ["delete", "deletecollection", "get", "list", "watch"]
+    assert gone["resources"][1] == found["resources"][1]
     registry.remove(f"things.{GROUP}")
     assert discovery_response(registry, f"/apis/{GROUP}") is None

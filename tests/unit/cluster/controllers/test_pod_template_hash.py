@@ -28,3 +28,13 @@ def test_hash_depends_on_template_and_collisions() -> None:
     assert first == template_hash(template("a"), 0)
     assert len({first, template_hash(template("b"), 0), template_hash(template("a"), 1)}) == 3
     assert first.isalnum()
+
+
+def test_the_hash_is_that_of_the_controller_manager() -> None:
+    """A ReplicaSet has the name that kube-controller-manager 1.36 gives it."""
+    container = {"name": "c", "image": "nginx", "resources": {}, "imagePullPolicy": "Always"}
+    container |= {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}
+    spec = {"containers": [container], "restartPolicy": "Always", "terminationGracePeriodSeconds": 30}
+    spec |= {"dnsPolicy": "ClusterFirst", "securityContext": {}, "schedulerName": "default-scheduler"}
+    web = PodTemplateSpec.from_wire({"metadata": {"labels": {"app": "web"}}, "spec": spec})
+    assert template_hash(web, 0) == "64586f5df"

@@ -17,6 +17,7 @@ from pyctrl.apiserver._errors import (
     too_long,
 )
 from pyctrl.apiserver._registry.field_validation import descending_path, in_range, invalid_name, text_of
+from pyctrl.apiserver._registry.go_structs import go_struct
 from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = ["validate_container_security", "validate_host_process", "validate_os", "validate_pod_security"]
@@ -73,34 +74,14 @@ def validate_container_security(context: _Part, path: str, *, host_users: bool) 
         yield invalid_value(f"{path}.procMount", "Unmasked", "`hostUsers` must be false to use `Unmasked`")
     yield from _seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")
     if context.get("allowPrivilegeEscalation") is False:
-        why = "cannot set `allowPrivilegeEscalation` to false and "
+        why, shown = "cannot set `allowPrivilegeEscalation` to false and ", go_struct("SecurityContext", context)
         if context.get("privileged"):
-            yield invalid_value(path, _go_context(context), f"{why}`privileged` to true")
+            yield invalid_value(path, shown, f"{why}`privileged` to true")
         for each in (context.get("capabilities") or {}).get("add") or ():
             if each == "CAP_SYS_ADMIN":
-                yield invalid_value(path, _go_context(context), f"{why}`capabilities.Add` CAP_SYS_ADMIN")
+                yield invalid_value(path, shown, f"{why}`capabilities.Add` CAP_SYS_ADMIN")
     yield from _windows_options(context.get("windowsOptions"), f"{path}.windowsOptions")
     yield from _app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")
-
-
-def _go_context(context: _Part) -> JSON:
-    """Return a security context as Go prints its internal type."""
-    shown = {f"{key[0].upper()}{key[1:]}": context.get(key) for key in _GO_FIELDS}
-    capabilities = context.get("capabilities")
-    if capabilities is not None:
-        shown["Capabilities"] = {"Add": capabilities.get("add"), "Drop": capabilities.get("drop")}
-    shown["SELinuxOptions"] = shown.pop("SeLinuxOptions")
-    return {key: shown[key] for key in sorted(shown, key=_GO_ORDER.index)}
-
-
-_GO_FIELDS = (
-    *("capabilities", "privileged", "seLinuxOptions", "windowsOptions", "runAsUser", "runAsGroup", "runAsNonRoot"),
-    *("readOnlyRootFilesystem", "allowPrivilegeEscalation", "procMount", "seccompProfile", "appArmorProfile"),
-)
-_GO_ORDER = [
-    *("Capabilities", "Privileged", "SELinuxOptions", "WindowsOptions", "RunAsUser", "RunAsGroup", "RunAsNonRoot"),
-    *("ReadOnlyRootFilesystem", "AllowPrivilegeEscalation", "ProcMount", "SeccompProfile", "AppArmorProfile"),
-]
 
 
 def _ids(context: _Part, path: str, *keys: str) -> _Errors:

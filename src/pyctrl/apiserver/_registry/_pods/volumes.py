@@ -65,9 +65,9 @@ def _source(volume: _Part, path: str, pod_name: str, *, is_pod: bool) -> Iterato
             continue
         if is_first:
             where = _PATHS.get(key, key)
-            yield from _SOURCES[key](source, f"{path}.{where}")
             if key == "image" and is_pod:
                 yield from required_texts(source, f"{path}.image", "reference")
+            yield from _SOURCES[key](source, f"{path}.{where}")
         else:
             yield field_forbidden(f"{path}.{_PATHS_OF_SECOND.get(key, key)}", _MANY)
         if key == "iscsi":

@@ -185,9 +185,19 @@ class ServiceAllocator:
     def _allocate_ports(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
         allocate = self._update_ports if before else self._init_ports
         wants = has_node_ports(spec) and spec.get("allocateLoadBalancerNodePorts") is not False
-        yield from allocate(spec, node_ports(before), wants=wants)
-        if has_health_port(spec) and not spec.get("healthCheckNodePort"):
-            spec["healthCheckNodePort"] = self._next_free_port()
+        errors = list(allocate(spec, node_ports(before), wants=wants))
+        yield from errors
+        if not errors and has_health_port(spec) and not (before and has_health_port(before)):
+            self._allocate_health_port(spec)
+
+    def _allocate_health_port(self, spec: Object) -> None:
+        number = spec.get("healthCheckNodePort")
+        if not number:
+            spec["healthCheckNodePort"] = self._next_free_port(node_ports(spec))
+            return
+        is_free = number not in self._allocated and number not in node_ports(spec)
+        for why in self._port_problems(number, is_free=is_free):
+            raise internal_error(f"failed to allocate requested HealthCheck NodePort {number}: {why}")
 
     def _init_ports(self, spec: Object, own: set[int], *, wants: bool) -> Iterator[FieldError]:
         """Allocate the node ports of a new service: ports with one number, such as TCP and UDP, share a node port."""
@@ -242,12 +252,15 @@ class ServiceAllocator:
             spec["healthCheckNodePort"] = next_port()
 
     def _check_port(self, number: int, path: str, *, is_free: bool) -> Iterator[FieldError]:
+        for why in self._port_problems(number, is_free=is_free):
+            yield invalid_value(path, number, why)
+
+    def _port_problems(self, number: int, *, is_free: bool) -> Iterator[str]:
         if number not in self._ports:
             limits = f"{self._ports.start}-{self._ports.stop - 1}"
-            why = f"provided port is not in the valid range. The range of valid ports is {limits}"
-            yield invalid_value(path, number, why)
+            yield f"provided port is not in the valid range. The range of valid ports is {limits}"
         elif not is_free:
-            yield invalid_value(path, number, "provided port is already allocated")
+            yield "provided port is already allocated"
 
     def _next_free_port(self, taken: AbstractSet[int] = frozenset()) -> int:
         while True:

@@ -149,3 +149,11 @@ def test_host_processes(given: Any, refused: list[str]) -> None:
 def test_operating_systems(given: Any, refused: list[str]) -> None:
     """A pod has no fields of another operating system than its own."""
     assert refusals(validate_os(given, [("c", given)], "spec")) == refused
+
+
+def test_a_refused_context_is_shown_as_go_prints_it() -> None:
+    """The options for Windows in a message have Go's names and all their fields."""
+    given = {"allowPrivilegeEscalation": False, "privileged": True, "windowsOptions": {"hostProcess": True}}
+    told = next(iter(validate_container_security(given, "s", host_users=True))).message
+    options = '{"GMSACredentialSpecName":null,"GMSACredentialSpec":null,"RunAsUserName":null,"HostProcess":true}'
+    assert f'"WindowsOptions":{options},"RunAsUser":null' in told

@@ -38,6 +38,13 @@ from tests.unit.apiserver.registry._refusals import refusals
                 "volumes[0].gitRepo.directory: Invalid value: \"/..\": must not contain '..'",
             ],
         ),
+        (
+            [{"name": "a", "image": {"pullPolicy": "Now"}}],
+            [
+                "volumes[0].image.reference: Required value",
+                'volumes[0].image.pullPolicy: Unsupported value: "Now": supported values: "Always", "IfNotPresent',
+            ],
+        ),
         ([{"name": "a", "image": {"pullPolicy": "Always"}}], ["volumes[0].image.reference: Required value"]),
         (
             [{"name": "a", "csi": {"nodePublishSecretRef": {}}}],

@@ -90,6 +90,18 @@ def test_a_changed_service_may_have_one_node_port_for_two_protocols(ask: Asker) 
     assert (code, refused["message"]) == (500, "duplicate nodePort: {TCP 30003}")
 
 
+def test_a_requested_port_for_health_checks_is_allocated(ask: Asker) -> None:
+    """A requested health check port must be free and in the range of node ports; kube-apiserver answers 500 if not."""
+    services, ports = "/api/v1/namespaces/default/services", [{"port": 80, "nodePort": 30001}]
+    local = {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "ports": ports}
+    for number, why in ((-1, "not in the valid range"), (30001, "already allocated")):
+        code, told = ask("POST", services, service(**local, healthCheckNodePort=number))
+        assert (code, told["reason"]) == (500, "InternalError")
+        assert f"failed to allocate requested HealthCheck NodePort {number}: provided port is {why}" in told["message"]
+    code, made = ask("POST", services, service(**local, healthCheckNodePort=30002))
+    assert (code, made["spec"]["healthCheckNodePort"]) == (201, 30002)
+
+
 def test_addresses_come_from_each_ready_range() -> None:
     """A service may have an address of another ServiceCIDR that is ready, and gets one when the first range is full."""
     ask = Asker(ApiServer(registry=ResourceRegistry(service_cluster_ip_range="10.0.0.0/29")))
