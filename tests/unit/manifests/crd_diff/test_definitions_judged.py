@@ -21,7 +21,7 @@ PAIRS, OBJECTS = 1500, 4  # schemas, and objects per schema; takes a second of C
 def _stored(node: SchemaNode, obj: Any) -> tuple[Any, bool]:
     """Return the stored form of an object, and whether the object is valid and stored without losses."""
     kept, unknown = copy.deepcopy(obj), list[str]()
-    prune(node, kept, unknown, lambda metadata, _path, _unknown: metadata, is_object=False)
+    prune(node, kept, unknown, lambda _key, field, _path, _unknown: field, is_object=False)
     prune_nulls(node, kept)
     apply_defaults(node, kept)
     is_valid = not validate(node, kept) and not validate_list_types(node, kept)
