@@ -177,7 +177,7 @@ def _read_apply_configuration(request: ResourceRequest) -> tuple[dict[str, Any],
     Metadata of another form are left for the check of the configuration.
 
     Returns:
-        The configuration with name and namespace filled in, the configuration as the client sent it, and errors about
+        The configuration with its namespace filled in, the configuration as the client sent it, and errors about
         its repeated keys.
     """
     resource = request.resource
@@ -187,7 +187,6 @@ def _read_apply_configuration(request: ResourceRequest) -> tuple[dict[str, Any],
         return patch, patch, repeated
     metadata = metadata_of(patch, resource)
     sent = {**patch, "metadata": dict(metadata)}
-    metadata.setdefault("name", request.target.name)
     if request.target.namespace and metadata.get("namespace") in (None, ""):
         metadata["namespace"] = request.target.namespace
     return patch, sent, repeated

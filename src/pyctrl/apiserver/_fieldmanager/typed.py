@@ -107,7 +107,7 @@ def _map_problems(node: SchemaNode, value: JSON, path: str, *, preserves: bool) 
         yield f"{path}: expected map, got {_go_value(value)}"
         return
     takes_any_key = preserves or not (node.properties or node.closed)
-    for key, each in value.items():
+    for key, each in sorted(value.items()):  # Go begins a small map at a random item; this is the order it often has
         child = node.child(key)
         if child is None and not takes_any_key and not (path == "" and key in _EVERY_KIND):
             yield f"{path}.{key}: field not declared in schema"

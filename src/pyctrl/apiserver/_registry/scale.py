@@ -14,6 +14,7 @@ from pyctrl.apiserver._endpoints.backend import check_name_and_namespace
 from pyctrl.apiserver._endpoints.response_writers import value_response
 from pyctrl.apiserver._endpoints.typed_bodies import (
     SCALE,
+    check_kind_of,
     decode_subresource_body,
     decode_subresource_object,
     not_registered_type,
@@ -120,6 +121,8 @@ class ScaleREST:
         def patched(live: dict[str, Any]) -> dict[str, Any]:
             new, _ = apply_patch_to_object(live, request, media)
             try:
+                if not request.resource.is_custom:
+                    check_kind_of(new, SCALE, self._backend.registry)
                 return self._decoded(new, request, options)
             except UndecodableBody as unfit:
                 raise patch_outcome_undecodable(live, request, media, unfit) from None

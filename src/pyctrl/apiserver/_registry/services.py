@@ -59,7 +59,7 @@ def _default_service(obj: Object) -> None:
     if has_address(spec):
         set_missing(spec, internalTrafficPolicy="Cluster")
     for entry in obj["status"]["loadBalancer"].get("ingress") or ():
-        if entry.get("ip"):
+        if entry.get("ip") and spec["type"] == "LoadBalancer":
             set_missing(entry, ipMode="VIP")
 
 
@@ -75,7 +75,7 @@ def _prepare_service(new: Object, old: Object | None) -> None:
     _keep_allocated(spec, before)
     _drop_unused(spec, before)
     if old["spec"]["type"] == "LoadBalancer" != spec["type"]:
-        new["status"] = {"loadBalancer": {}}
+        new["status"] = {**old["status"], "loadBalancer": {}}
 
 
 def _sync_addresses(spec: Object, before: Mapping[str, JSON]) -> None:

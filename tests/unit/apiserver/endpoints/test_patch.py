@@ -103,3 +103,13 @@ def test_a_whole_float_is_an_integer_in_a_strategic_merge_patch(ask: Asker) -> N
         code, changed = ask("PATCH", f"{path}/a", b'{"spec": {"replicas": 3.0}}', headers=headers)
         found[form] = (code, changed.get("spec", {}).get("replicas"))
     assert found == {"strategic-merge-patch": (200, 3), "merge-patch": (422, None)}
+
+
+def test_an_apply_that_creates_an_object_names_it(ask: Asker) -> None:
+    """The name of the URL is not enough for a new object; an object that exists has its name."""
+    path, body = f"{CONFIGMAPS}/a", {"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "v"}}
+    code, told = ask("PATCH", path, body, headers=APPLY, fieldManager="m")
+    why = "the name of the object (a based on URL) was undeterminable: name must be provided"
+    assert (code, told["message"]) == (400, why)
+    ask.make("a")
+    assert ask("PATCH", path, body, headers=APPLY, fieldManager="m")[1]["data"] == {"k": "v"}

@@ -221,12 +221,12 @@ def test_a_value_that_does_not_fit_the_schema_is_refused(apply: Applier, spec: d
 
 
 def test_every_mistake_is_named(apply: Applier) -> None:
-    """A configuration with several errors is refused with all of them."""
+    """A configuration with several errors is refused with all of them, in the order of the names."""
     told = apply.problems({"set": "x", "map": {"a": 1}, "atomic": None})
 
     assert told == (
-        "errors:\n  .spec.set: expected list, got &{x}"
-        "\n  .spec.map.a: expected string, got &value.valueUnstructured{Value:1}"
+        "errors:\n  .spec.map.a: expected string, got &value.valueUnstructured{Value:1}"
+        "\n  .spec.set: expected list, got &{x}"
     )
 
 

@@ -30,6 +30,10 @@ def test_a_configuration_of_the_schema_is_accepted() -> None:
     ("spec", "problem"),
     [
         ({"nosuch": 1}, ".spec.nosuch: field not declared in schema"),
+        (
+            {"template": 1, "paused": "x"},
+            "errors:\n  .spec.paused: expected boolean, got &{x}\n  .spec.template: expected map, got &{1}",
+        ),
         ({"replicas": "x"}, ".spec.replicas: expected numeric (int or float), got string"),
         ({"paused": "x"}, ".spec.paused: expected boolean, got &{x}"),
         ({"template": {"spec": {"containers": {}}}}, ".spec.template.spec.containers: expected list, got &{map[]}"),

@@ -101,3 +101,11 @@ def test_a_malformed_scale_of_a_custom_resource_has_one_error(ask: Asker) -> Non
         code, refused = ask("PUT", path, body)
         message = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
         assert (code, refused["message"]) == (400, message)
+
+
+def test_a_patch_cannot_make_a_scale_another_kind(ask: Asker) -> None:
+    """The patched object must be a Scale."""
+    ask("POST", DEPLOYMENTS, deployment())
+    code, told = ask("PATCH", f"{DEPLOYMENTS}/a/scale", {"kind": "Deployment"}, headers=MERGE)
+    assert (code, told["reason"]) == (422, "Invalid")
+    assert 'no kind "Deployment" is registered for version "autoscaling/v1" in scheme' in told["message"]

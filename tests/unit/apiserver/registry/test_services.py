@@ -38,3 +38,15 @@ def test_node_ports_are_given_back_with_the_type_also_if_ports_are_removed() -> 
     made, _ = create(registry, {**service, "spec": {"type": "NodePort", "ports": ports}})
     spec = {**made["spec"], "type": "ClusterIP", "ports": made["spec"]["ports"][1:]}
     assert "nodePort" not in update(registry, {**made, "spec": spec}, made)["spec"]["ports"][0]
+
+
+def test_a_service_that_is_no_longer_balanced_keeps_its_conditions() -> None:
+    """The addresses of the load balancer go with the type; the conditions stay."""
+    registry = ResourceRegistry()
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}}
+    made, _ = create(registry, {**service, "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]}})
+    time = "2026-01-01T00:00:00Z"
+    up = {"type": "Up", "status": "True", "reason": "R", "message": "", "lastTransitionTime": time}
+    live = {**made, "status": {"loadBalancer": {"ingress": [{"ip": "1.2.3.4", "ipMode": "VIP"}]}, "conditions": [up]}}
+    changed = update(registry, {**live, "spec": {**made["spec"], "type": "ClusterIP"}}, live)
+    assert changed["status"] == {"loadBalancer": {}, "conditions": [up]}
