@@ -137,7 +137,7 @@ metadata: {name: admin-bad}
 spec: {matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}, validations: [{expression: "object.nosuch("}, {expression: "1 + 1"}], variables: [{name: a b, expression: "1"}]}
 EOF
 
-kubectl delete validatingadmissionpolicy,validatingadmissionpolicybinding,mutatingadmissionpolicy,mutatingadmissionpolicybinding admin-small admin-label 2>&1 | grep -v NotFound
+kubectl delete validatingadmissionpolicy,validatingadmissionpolicybinding,mutatingadmissionpolicy,mutatingadmissionpolicybinding admin-small admin-label 2>&1 | grep -v NotFound; sleep 2
 
 kubectl create quota small --hard=configmaps=5,requests.cpu=1,count/backups.admin.example.com=2; kubectl wait quota small --for=jsonpath='{.status.used.configmaps}'=2 --timeout=20s; for i in 1 2 3 4; do kubectl create configmap full-$i; done; kubectl run needs --image=a; kubectl describe quota small; kubectl get quota small; kubectl patch quota small --type=merge -p '{"spec":{"hard":{"bad name":"1"}}}'; kubectl delete quota small
 
