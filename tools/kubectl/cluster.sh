@@ -102,7 +102,7 @@ kubectl get pod bare -o wide | sed 's/[0-9]*[dhm][0-9hm]* ago/X ago/; s/ [0-9]*d
 
 kubectl describe pod bare
 
-kubectl describe node cn1
+until kubectl get events -A -o name --field-selector=reason=RegisteredNode | grep -q cn1; do sleep 0.5; done; kubectl describe node cn1
 
 kubectl get node cn1 -o wide
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from pyctrl.apiserver._errors import not_found
 from pyctrl.apiserver._resources.resource_storage import ResourceStorage, StorageList, StorageRequest
 
 if TYPE_CHECKING:
@@ -27,8 +28,11 @@ class ComponentStatuses:
         self.running: set[str] = set()
         registry.require("", "v1", "componentstatuses").rest_storage = ResourceStorage(get=self._get, list=self._list)
 
-    async def _get(self, request: StorageRequest, name: str) -> dict[str, Any] | None:
-        return next((each for each in self._statuses() if each["metadata"]["name"] == name), None)
+    async def _get(self, request: StorageRequest, name: str) -> dict[str, Any]:
+        found = next((each for each in self._statuses() if each["metadata"]["name"] == name), None)
+        if found is None:
+            raise not_found("componentstatus", name)  # upstream's singular
+        return found
 
     async def _list(self, request: StorageRequest) -> StorageList:
         return StorageList(self._statuses())

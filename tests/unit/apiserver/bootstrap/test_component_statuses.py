@@ -26,7 +26,8 @@ def test_components_that_run_are_healthy(ask: Asker) -> None:
     """A component that was announced is healthy; unknown ones do not exist, and none can be written."""
     ask.server.components.add("scheduler")
     assert ask("GET", f"{PATH}/scheduler")[1]["conditions"] == [{"type": "Healthy", "status": "True", "message": "ok"}]
-    assert ask("GET", f"{PATH}/other")[0] == 404
+    code, missing = ask("GET", f"{PATH}/other")
+    assert (code, missing["message"]) == (404, 'componentstatus "other" not found')
     assert ask("DELETE", f"{PATH}/scheduler")[0] == 405
 
 
