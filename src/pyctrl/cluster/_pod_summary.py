@@ -45,6 +45,7 @@ class _Condition(_Struct):
 class _Status(msgspec.Struct):
     phase: str | None = None
     pod_ip: str | None = msgspec.field(name="podIP", default=None)
+    nominated_node_name: str | None = msgspec.field(name="nominatedNodeName", default=None)
     conditions: list[_Condition] | None = None
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pyctrl.api import Key
 from pyctrl.client import MergePatch, Preconditions
 from pyctrl.cluster._controllers.node_pods import PodsByNode
-from pyctrl.cluster._controllers.tainteviction import disruption_target_patch
+from pyctrl.cluster._disruption_target import disruption_target_patch
 from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import Node, Pod

@@ -10,17 +10,17 @@ import math
 from collections.abc import Sequence
 from datetime import timedelta
 
-from pyctrl import _clock
-from pyctrl.api import format_time, is_deleting
-from pyctrl.client import Preconditions, StrategicMergePatch
+from pyctrl.api import is_deleting
+from pyctrl.client import Preconditions
 from pyctrl.cluster._controllers.node_pods import PodsByNode
+from pyctrl.cluster._disruption_target import disruption_target_patch
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
 from pyctrl.cluster._taints_and_affinity import tolerates
 from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import Node, Pod, Taint
 
-__all__ = ["add_taint_eviction", "disruption_target_patch", "min_toleration_seconds"]
+__all__ = ["add_taint_eviction", "min_toleration_seconds"]
 
 
 def add_taint_eviction(host: ManagedCluster) -> None:
@@ -41,19 +41,6 @@ def min_toleration_seconds(pod: Pod, taints: Sequence[Taint]) -> float:
         seconds = [each.toleration_seconds for each in tolerating if each.toleration_seconds is not None]
         shortest = min([shortest, *(max(0.0, each) for each in seconds)])
     return shortest
-
-
-def disruption_target_patch(pod: Pod, reason: str, message: str) -> StrategicMergePatch:
-    """Return the patch that sets the condition DisruptionTarget of a pod."""
-    condition = {
-        "type": "DisruptionTarget",
-        "status": "True",
-        "reason": reason,
-        "message": message,
-        "observedGeneration": pod.metadata.generation,
-        "lastTransitionTime": format_time(_clock.now()),
-    }
-    return StrategicMergePatch({"status": {"conditions": [condition]}})
 
 
 class TaintEvictionReconciler(Reconciler[Pod]):

@@ -1,13 +1,14 @@
 """Filters and scoring of the simulated scheduler: the node for a pod, or why no node fits. No I/O.
 
-The filters and their messages are kube-scheduler's. Preemption is not simulated.
+The filters and their messages are kube-scheduler's.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from pyctrl.api import LabelSelector
@@ -17,31 +18,34 @@ from pyctrl.cluster._scheduler.pod_info import (
     affinity_term_matches,
     host_ports_conflict,
     new_pod_info,
+    priority_of,
     quantities,
 )
 from pyctrl.cluster._taints_and_affinity import matches_node, preferred_affinity_score, untolerated_taints
 from pyctrl.kinds.core.v1 import Node, Pod, PodAffinityTerm, Taint, TopologySpreadConstraint
 
-__all__ = ["ScheduleResult", "SchedulerCache"]
+__all__ = ["UNHELPFUL", "FilterStatus", "ScheduleResult", "SchedulerCache", "failure_message", "listed"]
 
-_UNHELPFUL = "Preemption is not helpful for scheduling"
-_NO_VICTIMS = "No preemption victims found for incoming pod"
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduleResult:
-    """The node for a pod or, without one, the reason."""
-
-    node: str = ""
-    message: str = ""
+UNHELPFUL = "Preemption is not helpful for scheduling"
+_NO_AFFINITY = "node(s) didn't match pod affinity rules"
+_NO_DOMAIN = "node(s) didn't match pod topology spread constraints (missing required label)"
+_UNRESOLVABLE = frozenset((_NO_AFFINITY, _NO_DOMAIN))  # whatever pods are deleted
 
 
 @dataclass(frozen=True, slots=True)
-class _FilterStatus:
+class FilterStatus:
     """The reasons for which a node does not fit, and whether deleting pods from it could help."""
 
     reasons: tuple[str, ...]
     preemption_could_help: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleResult:
+    """The node for a pod or, without one, why each node does not fit."""
+
+    node: str = ""
+    statuses: Mapping[str, FilterStatus] = field(default_factory=dict)
 
 
 class SchedulerCache:
@@ -53,6 +57,13 @@ class SchedulerCache:
         self._pods: dict[tuple[str, str], PodInfo] = {}
         self._repelling: dict[tuple[str, str], PodInfo] = {}  # the pods with required anti-affinity
         self._used: dict[str, ResourceAmounts] = {}
+        self._priorities = Counter[int]()  # of the pods
+        self._nominated: dict[tuple[str, str], PodInfo] = {}  # pods that are to run on a node once it has room
+
+    @property
+    def lowest_priority(self) -> int:
+        """The lowest priority of a pod on a node; that of a pod without one if there is none."""
+        return min(self._priorities, default=0)
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
@@ -77,83 +88,112 @@ class SchedulerCache:
             self._repelling[key] = pod
         self._count(pod, 1)
 
-    def remove_pod(self, key: tuple[str, str]) -> bool:
-        """Remove a pod; return whether it was assigned."""
+    def remove_pod(self, key: tuple[str, str]) -> PodInfo | None:
+        """Remove a pod, and return it if it was assigned."""
         gone = self._pods.pop(key, None)
         self._repelling.pop(key, None)
         if gone is not None:
             self._count(gone, -1)
-        return gone is not None
+        return gone
 
     def _count(self, pod: PodInfo, sign: int) -> None:
         used = self._used.setdefault(pod.node, {})
         for name, value in pod.requests.items():
             used[name] = used.get(name, Decimal(0)) + sign * value
+        self._priorities[pod.priority] += sign
+        if not self._priorities[pod.priority]:
+            del self._priorities[pod.priority]
+
+    def nominate(self, key: tuple[str, str], pod: PodInfo | None) -> None:
+        """Reserve room on a node for a pod, against pods of a lower priority; None ends the reservation."""
+        if pod is None:
+            self._nominated.pop(key, None)
+        else:
+            self._nominated[key] = pod
+
+    def nominated_below(self, priority: int, node: str) -> list[tuple[str, str]]:
+        """Return the keys of the pods of a lower priority that are nominated for a node."""
+        return [key for key, each in self._nominated.items() if each.node == node and each.priority < priority]
+
+    @contextmanager
+    def trial(self, pod: Pod) -> Iterator[None]:
+        """Assume the pods that are nominated before a pod, and undo all changes of pods at the end of the block.
+
+        The block must not await.
+        """
+        before = self._pods, self._repelling, self._used, self._priorities
+        self._pods, self._repelling, self._priorities = dict(before[0]), dict(before[1]), Counter(before[3])
+        self._used = {node: dict(used) for node, used in before[2].items()}
+        try:
+            for key, each in self._nominated_before(pod).items():
+                self.put_pod(key, each)
+            yield
+        finally:
+            self._pods, self._repelling, self._used, self._priorities = before
+
+    def _nominated_before(self, pod: Pod) -> dict[tuple[str, str], PodInfo]:
+        """Return the other pods that are nominated for a node, of the same or a higher priority."""
+        priority, own = priority_of(pod), tuple(pod.key)
+        return {key: each for key, each in self._nominated.items() if each.priority >= priority and key != own}
 
     # --- selection of a node ---
 
-    def choose(self, pod: Pod, *, refused: Mapping[str, str] | None = None) -> ScheduleResult:
-        """Return the node for a pod: the preferred one of those that fit, else the one with the fewest pods.
+    def choose(self, pod: Pod, *, refused: Mapping[str, str]) -> ScheduleResult:
+        """Return the node for a pod: the nominated or preferred one of those that fit, else that with the fewest pods.
 
         Args:
             pod: the pod to schedule.
             refused: the nodes that the pod's volumes exclude, with the reason.
         """
-        if not self._nodes:
-            return ScheduleResult(message="no nodes available to schedule pods")
-        statuses: list[_FilterStatus] = []
+        statuses: dict[str, FilterStatus] = {}
         fitting: list[Node] = []
         incoming = new_pod_info(pod, "")
-        for node in self._nodes.values():
-            volume_reason = (refused or {}).get(node.metadata.name)
-            status = self._filter(pod, incoming, node) or (_FilterStatus((volume_reason,)) if volume_reason else None)
-            if status is None:
-                fitting.append(node)
-            else:
-                statuses.append(status)
+        with self.trial(pod) if self._nominated_before(pod) else nullcontext():
+            for name, node in self._nodes.items():
+                status = self._filter(pod, incoming, node)
+                if status is None and name in refused:
+                    status = FilterStatus((refused[name],))
+                if status is None:
+                    fitting.append(node)
+                else:
+                    statuses[name] = status
         if fitting:
             return ScheduleResult(node=min(fitting, key=lambda node: self._cost(pod, node)).metadata.name)
-        return ScheduleResult(message=self.explain(statuses))
+        return ScheduleResult(statuses=statuses)
 
-    def explain_all(self, reason: str) -> str:
-        """Return the message for a pod that cannot be scheduled to any node for one reason."""
-        total = len(self._nodes)
-        return (
-            f"0/{total} nodes are available: {reason}. no new claims to deallocate, "
-            f"preemption: 0/{total} nodes are available: {total} {_UNHELPFUL}."
-        )
+    def check(self, pod: Pod, node: str) -> FilterStatus | None:
+        """Return why a pod does not fit on a node, or None."""
+        return self._filter(pod, new_pod_info(pod, ""), self._nodes[node])
 
-    def _cost(self, pod: Pod, node: Node) -> tuple[int, int, Decimal, str]:
+    def refuse_all(self, reason: str) -> ScheduleResult:
+        """Return the result for a pod that cannot be scheduled to any node for one reason."""
+        return ScheduleResult(statuses=dict.fromkeys(self._nodes, FilterStatus((reason,))))
+
+    def _cost(self, pod: Pod, node: Node) -> tuple[bool, int, int, Decimal, str]:
         name = node.metadata.name
+        is_other = name != pod.status.nominated_node_name
         soft = untolerated_taints(node.spec.taints, pod.spec.tolerations, ("PreferNoSchedule",))
-        return len(soft), -preferred_affinity_score(pod, node), self._used.get(name, {}).get("pods", Decimal(0)), name
-
-    def explain(self, statuses: Iterable[_FilterStatus]) -> str:
-        """Return the message of a failed scheduling attempt, as kube-scheduler writes it."""
-        failed = list(statuses)
-        reasons = Counter(reason for each in failed for reason in each.reasons)
-        help_ = Counter(_NO_VICTIMS if each.preemption_could_help else _UNHELPFUL for each in failed)
-        available = f"0/{len(failed)} nodes are available: "
-        return f"{available}{_listed(reasons)}. no new claims to deallocate, preemption: {available}{_listed(help_)}."
+        pods = self._used.get(name, {}).get("pods", Decimal(0))
+        return is_other, len(soft), -preferred_affinity_score(pod, node), pods, name
 
     # --- filters, in kube-scheduler's order ---
 
-    def _filter(self, pod: Pod, incoming: PodInfo, node: Node) -> _FilterStatus | None:
+    def _filter(self, pod: Pod, incoming: PodInfo, node: Node) -> FilterStatus | None:
         if untolerated_taints(node.spec.taints, pod.spec.tolerations, ("NoSchedule", "NoExecute")):
             if node.spec.unschedulable and len(node.spec.taints) == 1:
-                return _FilterStatus(("node(s) were unschedulable",))
-            return _FilterStatus(("node(s) had untolerated taint(s)",))
+                return FilterStatus(("node(s) were unschedulable",))
+            return FilterStatus(("node(s) had untolerated taint(s)",))
         if node.spec.unschedulable and not _tolerates_unschedulable(pod):
-            return _FilterStatus(("node(s) were unschedulable",))
+            return FilterStatus(("node(s) were unschedulable",))
         if not matches_node(pod, node):
-            return _FilterStatus(("node(s) didn't match Pod's node affinity/selector",))
+            return FilterStatus(("node(s) didn't match Pod's node affinity/selector",))
         wanted = incoming.ports
         if wanted and any(host_ports_conflict(wanted, each.ports) for each in self._pods_on(node)):
-            return _FilterStatus(("node(s) didn't have free ports for the requested pod ports",), True)
+            return FilterStatus(("node(s) didn't have free ports for the requested pod ports",), True)
         if insufficient := self._insufficient_resources(incoming.requests, node):
-            return _FilterStatus(insufficient, self._fits_when_empty(incoming.requests, node))
+            return FilterStatus(insufficient, self._fits_when_empty(incoming.requests, node))
         if reason := self._topology_spread(pod, node) or self._inter_pod_affinity(pod, incoming, node):
-            return _FilterStatus((reason,), True)
+            return FilterStatus((reason,), reason not in _UNRESOLVABLE)
         return None
 
     def _pods_on(self, node: Node) -> Iterable[PodInfo]:
@@ -178,7 +218,7 @@ class SchedulerCache:
                 continue
             domain = node.metadata.labels.get(constraint.topology_key)
             if domain is None:
-                return "node(s) didn't match pod topology spread constraints (missing required label)"
+                return _NO_DOMAIN
             counts = self._domains(pod, constraint)
             if counts[domain] + 1 - min(counts.values()) > constraint.max_skew:
                 return "node(s) didn't match pod topology spread constraints"
@@ -206,7 +246,7 @@ class SchedulerCache:
         namespace = pod.metadata.namespace
         for term in near.required_during_scheduling_ignored_during_execution if near else ():
             if not self._has_matching_pod(term, namespace, node) and not self._is_first_of_group(term, incoming):
-                return "node(s) didn't match pod affinity rules"
+                return _NO_AFFINITY
         for term in far.required_during_scheduling_ignored_during_execution if far else ():
             if self._has_matching_pod(term, namespace, node):
                 return "node(s) didn't match pod anti-affinity rules"
@@ -240,7 +280,22 @@ class SchedulerCache:
         return domain is not None and domain == other.metadata.labels.get(key)
 
 
-def _listed(counted: Mapping[str, int]) -> str:
+def failure_message(statuses: Mapping[str, FilterStatus], preemption: str) -> str:
+    """Return the message of a failed scheduling attempt, as kube-scheduler writes it.
+
+    Args:
+        statuses: why each node does not fit.
+        preemption: why preemption does not help; "" if pods are being preempted.
+    """
+    if not statuses:
+        return "no nodes available to schedule pods"
+    message = f"0/{len(statuses)} nodes are available: {listed(statuses.values())}."
+    return f"{message} no new claims to deallocate, preemption: {preemption}" if preemption else message
+
+
+def listed(statuses: Iterable[FilterStatus]) -> str:
+    """Return the number of nodes for each reason."""
+    counted = Counter(reason for each in statuses for reason in each.reasons)
     return ", ".join(sorted(f"{count} {reason}" for reason, count in counted.items()))
 
 

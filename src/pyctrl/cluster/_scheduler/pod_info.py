@@ -9,7 +9,7 @@ from decimal import Decimal
 from pyctrl.api import LabelSelector, Quantity
 from pyctrl.kinds.core.v1 import Container, Pod, PodAffinityTerm
 
-__all__ = ["PodInfo", "new_pod_info", "pod_requests"]
+__all__ = ["PodInfo", "new_pod_info", "pod_requests", "priority_of"]
 
 _ZERO = Decimal(0)
 ResourceAmounts = dict[str, Decimal]
@@ -24,6 +24,7 @@ class PodInfo:
     labels: Mapping[str, str]
     requests: ResourceAmounts
     ports: frozenset[tuple[str, str, int]]
+    priority: int
     repels: tuple[PodAffinityTerm, ...]  # required anti-affinity terms, which also exclude later pods
 
 
@@ -36,8 +37,14 @@ def new_pod_info(pod: Pod, node: str) -> PodInfo:
         labels=pod.metadata.labels,
         requests=pod_requests(pod),
         ports=host_ports(pod),
+        priority=priority_of(pod),
         repels=tuple(anti.required_during_scheduling_ignored_during_execution) if anti else (),
     )
+
+
+def priority_of(pod: Pod) -> int:
+    """Return the priority of a pod, 0 if it has none."""
+    return pod.spec.priority or 0
 
 
 def pod_requests(pod: Pod) -> ResourceAmounts:

@@ -1,24 +1,30 @@
-"""Simulated scheduler: binds pods to nodes, or reports why they are unschedulable."""
+"""Simulated scheduler: binds pods to nodes, preempts pods of a lower priority, or reports why pods do not fit."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 from pyctrl import _clock
 from pyctrl.api import Key, format_time, is_deleting
-from pyctrl.client import MergePatch, StrategicMergePatch, bind
+from pyctrl.client import MergePatch, Preconditions, StrategicMergePatch, bind
+from pyctrl.cluster._disruption_target import disruption_target_patch
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
 from pyctrl.cluster._namespace_termination import ignore_outdated
 from pyctrl.cluster._pod_claims import pod_claim_keys
 from pyctrl.cluster._pod_summary import summarize_pod
-from pyctrl.cluster._scheduler.filters import SchedulerCache
-from pyctrl.cluster._scheduler.pod_info import new_pod_info
+from pyctrl.cluster._scheduler.filters import SchedulerCache, ScheduleResult, failure_message
+from pyctrl.cluster._scheduler.pod_info import new_pod_info, priority_of
+from pyctrl.cluster._scheduler.preemption import PREEMPTED, Candidate, awaits_victims, choose_candidate
 from pyctrl.cluster._taints_and_affinity import matches_node_selector
 from pyctrl.cluster._well_known import SELECTED_NODE
-from pyctrl.controller import Builder, Controller, ManagedCluster, ObjectChange, Reconciler, Request, Result
+from pyctrl.controller import Builder, Controller, ManagedCluster, ObjectChange, Reconciler, Request, Result, reading
+from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import Node, PersistentVolume, PersistentVolumeClaim, Pod
+from pyctrl.kinds.policy.v1 import PodDisruptionBudget
 from pyctrl.kinds.storage.v1 import StorageClass
 
 __all__ = ["Scheduler", "add_scheduler"]
@@ -42,6 +48,7 @@ def add_scheduler(host: ManagedCluster, *, start_seconds: float = 0.0, bound: se
         .watches(PersistentVolumeClaim, scheduler.on_volumes)
         .watches(PersistentVolume, scheduler.on_volumes)
         .watches(StorageClass, scheduler.on_volumes)
+        .reads(reading(PodDisruptionBudget, triggers=False))
         .options(name="pretend-scheduler")
         .build(scheduler)
     )
@@ -61,7 +68,7 @@ class Scheduler(Reconciler[Pod]):
         self._bound = bound
         self._start_seconds = start_seconds
         self._nodes = SchedulerCache()
-        self._waiting: dict[Request, None] = {}  # in order of arrival
+        self._waiting: dict[Request, int] = {}  # the priorities, in order of arrival
         self._first_seen: dict[Request, float] = {}
         self._chosen: dict[Request, str] = {}  # the nodes of pods that wait for their volumes
 
@@ -73,8 +80,9 @@ class Scheduler(Reconciler[Pod]):
         summary = summarize_pod(observed.after) if observed.after is not None else None
         if summary is None or summary.is_over:
             self._forget(request)
-            return list(self._waiting) if self._nodes.remove_pod(request.key) else []
+            return self._waiters() if self._nodes.remove_pod(request.key) else []
         if not summary.node:
+            self._nominate(request, observed.new, summary.status.nominated_node_name)
             return [request]
         if not self._nodes.has_pod(request.key, summary.node) and observed.new is not None:
             self._nodes.put_pod(request.key, new_pod_info(observed.new, summary.node))
@@ -87,13 +95,22 @@ class Scheduler(Reconciler[Pod]):
             self._nodes.remove_node(observed.current.key.name)
         else:
             self._nodes.put_node(observed.new)
-        return list(self._waiting)
+        return self._waiters()
 
     def on_volumes(self, observed: ObjectChange[Any]) -> list[Request]:
         """Enqueue the waiting pods, which may need the changed volume."""
-        return list(self._waiting)
+        return self._waiters()
+
+    def _waiters(self) -> list[Request]:
+        """Return the waiting pods, a higher priority first (PrioritySort)."""
+        return sorted(self._waiting, key=lambda request: -self._waiting[request])
+
+    def _nominate(self, request: Request, pod: Pod | None, node: str | None) -> None:
+        """Reserve room on the node that a pod is nominated for: by this scheduler, or by another component."""
+        self._nodes.nominate(request.key, new_pod_info(pod, node) if pod is not None and node else None)
 
     def _forget(self, request: Request) -> None:
+        self._nodes.nominate(request.key, None)
         self._waiting.pop(request, None)
         self._first_seen.pop(request, None)
         self._chosen.pop(request, None)
@@ -115,7 +132,7 @@ class Scheduler(Reconciler[Pod]):
         remaining = self._remaining_start_seconds(request)
         if remaining > 0:
             return Result.after(timedelta(seconds=remaining))
-        self._waiting[request] = None
+        self._waiting[request] = priority_of(pod)
         with ignore_outdated():
             await self._place(request, pod)
         return None
@@ -126,12 +143,9 @@ class Scheduler(Reconciler[Pod]):
 
     async def _place(self, request: Request, pod: Pod) -> None:
         refused, problem = await self._volumes(pod)
-        if problem:
-            await self._record_unschedulable(pod, self._nodes.explain_all(problem))
-            return
-        result = self._nodes.choose(pod, refused=refused)
+        result = self._nodes.refuse_all(problem) if problem else self._nodes.choose(pod, refused=refused)
         if not result.node:
-            await self._record_unschedulable(pod, result.message)
+            await self._preempt(request, pod, result)
             return
         node = self._chosen.setdefault(request, result.node)
         if await self._volumes_are_bound(pod, node):
@@ -145,11 +159,52 @@ class Scheduler(Reconciler[Pod]):
         self._forget(request)
         await self._recorder.normal(pod, "Scheduled", f"Successfully assigned {pod.key} to {node}")
 
-    async def _record_unschedulable(self, pod: Pod, message: str) -> None:
-        """Set the condition PodScheduled and record an Event, once for each message."""
+    # --- preemption ---
+
+    async def _preempt(self, request: Request, pod: Pod, result: ScheduleResult) -> None:
+        """Delete pods of a lower priority if the pod fits then, and report that it does not fit now."""
+        statuses, nominated = result.statuses, pod.status.nominated_node_name or ""
+        pods = await self._pods_by_node() if self._nodes.lowest_priority < priority_of(pod) else {}
+        if awaits_victims(pod, pods.get(nominated, ()), statuses.get(nominated)):
+            return  # as upstream, where changes of its status do not requeue the pod
+        found = choose_candidate(
+            self._nodes, pod, statuses, pods, await self.client.list(PodDisruptionBudget) if pods else ()
+        )
+        if not isinstance(found, Candidate):
+            await self._record_unschedulable(pod, failure_message(statuses, found), "")  # no longer nominated
+            return
+        self._nominate(request, pod, found.node)
+        for victim in found.victims:
+            if not is_deleting(victim):
+                await self._evict(victim, pod, found.node)
+        for key in self._nodes.nominated_below(priority_of(pod), found.node):
+            with suppress(NotFound):
+                await self.client.status.patch(Pod, Key(*key), MergePatch({"status": {"nominatedNodeName": None}}))
+        await self._record_unschedulable(pod, failure_message(statuses, ""), found.node)
+
+    async def _pods_by_node(self) -> dict[str, list[Pod]]:
+        pods = defaultdict[str, list[Pod]](list)
+        for pod in await self.client.list(Pod):
+            if pod.spec.node_name:
+                pods[pod.spec.node_name].append(pod)
+        return pods
+
+    async def _evict(self, victim: Pod, pod: Pod, node: str) -> None:
+        """Delete a pod to make room for another one. A victim that is gone is no error."""
+        message = f"{DEFAULT_SCHEDULER_NAME}: preempting to accommodate a higher priority pod"
+        try:
+            await self.client.status.patch(victim, disruption_target_patch(victim, PREEMPTED, message))
+            await self.client.delete(victim, preconditions=Preconditions(uid=victim.metadata.uid))
+        except (NotFound, Conflict):
+            return
+        await self._recorder.normal(victim, "Preempted", f"Preempted by pod {pod.metadata.uid} on node {node}")
+
+    async def _record_unschedulable(self, pod: Pod, message: str, nominated: str) -> None:
+        """Set the condition PodScheduled and the nominated node, and record an Event, once for each message."""
         self._chosen.pop(Request.of(pod), None)
         present = next((each for each in pod.status.conditions if each.type == "PodScheduled"), None)
-        if present is not None and present.message == message:
+        change = {} if nominated == (pod.status.nominated_node_name or "") else {"nominatedNodeName": nominated or None}
+        if present is not None and present.message == message and not change:
             return
         condition = {
             "type": "PodScheduled",
@@ -161,7 +216,7 @@ class Scheduler(Reconciler[Pod]):
                 (present.last_transition_time if present is not None else None) or _clock.now()
             ),
         }
-        await self.client.status.patch(pod, StrategicMergePatch({"status": {"conditions": [condition]}}))
+        await self.client.status.patch(pod, StrategicMergePatch({"status": {"conditions": [condition], **change}}))
         await self._recorder.warning(pod, "FailedScheduling", message)
 
     # --- volumes ---
