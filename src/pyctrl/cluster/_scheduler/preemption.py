@@ -33,7 +33,7 @@ class Candidate:
     violations: int  # victims that a disruption budget protects
 
     @property
-    def _rank(self) -> tuple[int, int, int, int, float]:
+    def rank(self) -> tuple[int, int, int, int, float]:
         """The order in which nodes are preferred (pickOneNodeForPreemption); the lowest is the best."""
         first = self.victims[0]
         total = sum(priority_of(each) + _LOWEST for each in self.victims)
@@ -82,7 +82,7 @@ def choose_candidate(
         else:
             reasons.append(found)
     if candidates:
-        return min(candidates, key=lambda each: each._rank)  # noqa: SLF001 - its own
+        return min(candidates, key=lambda each: each.rank)
     return f"0/{len(statuses)} nodes are available: {listed(reasons)}."
 
 
@@ -140,7 +140,7 @@ def _is_being_preempted(pod: Pod) -> bool:
 
 def _by_importance(pod: Pod) -> tuple[int, datetime]:
     """Order pods by importance: a higher priority first, and of equal ones the one that started first."""
-    return -priority_of(pod), _started(pod)
+    return -priority_of(pod), _clock.now()
 
 
 def _started(pod: Pod) -> datetime:

@@ -46,6 +46,13 @@ async def pods(client: Client) -> dict[str, str | None]:
     return {each.metadata.name: each.spec.node_name for each in await client.list(Pod)}
 
 
+async def protect(client: Client, name: str) -> None:
+    """Let a disruption budget protect a pod."""
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": name}}}
+    budget = {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
+    await client.create(PodDisruptionBudget.from_wire(budget))
+
+
 async def test_a_pod_of_a_higher_priority_takes_the_place_of_another() -> None:
     """The victim is deleted with the reason, the pod is nominated for the node, and runs there once it has room."""
     async with two_cores("a") as client:
@@ -99,12 +106,13 @@ async def test_pods_that_are_not_in_the_way_are_spared() -> None:
 async def test_the_younger_of_two_equal_pods_is_deleted() -> None:
     """Of pods of one priority, the one that started last is the least important."""
     async with two_cores("a") as client:
-        await placed(client, asking("z-old", "1", "low"))
-        await asyncio.sleep(10)
-        await placed(client, asking("a-young", "1", "low"))
+        young = asking("young", "1", "low", schedulingGates=[{"name": "x.io/gate"}])
+        await placed(client, young, asking("old", "1", "low"))
+        await client.patch(Pod, young.key, MergePatch({"spec": {"schedulingGates": []}}))
+        await until(client, "young", lambda found: found.status.start_time is not None)
         await placed(client, asking("high", "1", "high"))
         await until(client, "high", lambda found: found.spec.node_name is not None)
-        assert await pods(client) == {"high": "a", "z-old": "a"}
+        assert await pods(client) == {"high": "a", "old": "a"}
 
 
 async def test_the_node_with_the_least_important_victims_is_chosen() -> None:
@@ -121,10 +129,7 @@ async def test_the_node_with_the_least_important_victims_is_chosen() -> None:
 async def test_disruption_budgets_are_respected_where_possible() -> None:
     """A pod that a budget protects is spared if another node has a victim, even a more important one."""
     async with two_cores("a", "b") as client:
-        guard = {"minAvailable": 1, "selector": {"matchLabels": {"app": "low"}}}
-        await client.create(
-            PodDisruptionBudget.from_wire({"metadata": {"name": "b", "namespace": "default"}, "spec": guard})
-        )
+        await protect(client, "low")
         await placed(client, asking("low", "2", "low"), asking("middle", "2", "middle"))
         await placed(client, asking("high", "2", "high"))
         await until(client, "high", lambda found: found.spec.node_name is not None)
@@ -132,6 +137,28 @@ async def test_disruption_budgets_are_respected_where_possible() -> None:
         await placed(client, asking("higher", "2", "middle"))
         await until(client, "higher", lambda found: found.spec.node_name is not None)
         assert sorted(await pods(client)) == ["high", "higher"]
+
+
+async def test_of_the_pods_of_a_node_protected_ones_are_spared_first() -> None:
+    """A more important pod is deleted instead of one that a budget protects."""
+    async with two_cores("a") as client:
+        await protect(client, "low")
+        await placed(client, asking("low", "1", "low"), asking("middle", "1", "middle"))
+        await placed(client, asking("high", "1", "high"))
+        await until(client, "high", lambda found: found.spec.node_name is not None)
+        assert await pods(client) == {"high": "a", "low": "a"}
+
+
+async def test_no_more_pods_are_deleted_while_victims_stop() -> None:
+    """A nominated pod waits for its victims, even if another node becomes the better one."""
+    async with two_cores("a", "b") as client:
+        await placed(client, slow("victim", "2"), asking("middle", "2", "middle"))
+        await placed(client, asking("high", "2", "high"))
+        await protect(client, "victim")
+        await asyncio.sleep(1)
+        await client.patch(Node, Key("", "a"), MergePatch({"metadata": {"labels": {"x": "y"}}}))
+        await until(client, "high", lambda found: found.spec.node_name is not None)
+        assert sorted(await pods(client)) == ["high", "middle"]
 
 
 async def test_the_room_of_a_nominated_pod_is_kept() -> None:
@@ -177,4 +204,18 @@ async def test_preemption_does_not_help_on_nodes_with_another_reason() -> None:
             "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). no new claims to "
             "deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
         )
-        assert sorted(await pods(client)) == ["high", "low"]
+        term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "none"}}}
+        affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        await placed(client, asking("lonely", "1", "high", affinity=affinity))
+        message = refusal(await client.get(Pod, Key("default", "lonely")))
+        assert message.endswith("2 Preemption is not helpful for scheduling.")
+        assert sorted(await pods(client)) == ["high", "lonely", "low"]
+
+
+async def test_a_waiting_pod_of_a_higher_priority_comes_first() -> None:
+    """When room is freed, it goes to the waiting pod of the highest priority, not to the one that waits longest."""
+    async with two_cores("a") as client:
+        await placed(client, asking("full", "2", "high"), asking("low", "2", "low"), asking("middle", "2", "middle"))
+        await client.delete(Pod, Key("default", "full"))
+        await until(client, "middle", lambda found: found.spec.node_name is not None)
+        assert await pods(client) == {"low": None, "middle": "a"}
