@@ -140,7 +140,7 @@ def _is_being_preempted(pod: Pod) -> bool:
 
 def _by_importance(pod: Pod) -> tuple[int, datetime]:
     """Order pods by importance: a higher priority first, and of equal ones the one that started first."""
-    return -priority_of(pod), _clock.now()
+    return -priority_of(pod), _started(pod)
 
 
 def _started(pod: Pod) -> datetime:
