@@ -17,7 +17,7 @@ from pyctrl.cluster._scheduler.pod_info import priority_of
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.policy.v1 import PodDisruptionBudget
 
-__all__ = ["PREEMPTED", "Candidate", "awaits_victims", "choose_candidate"]
+__all__ = ["PREEMPTED", "PreemptionCandidate", "awaits_victims", "choose_candidate"]
 
 PREEMPTED = "PreemptionByScheduler"  # the reason of the condition DisruptionTarget
 _NO_VICTIMS = "No preemption victims found for incoming pod"
@@ -25,7 +25,7 @@ _LOWEST = 1 << 31  # added to each priority, so that few pods of a negative prio
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PreemptionCandidate:
     """A node on which a pod fits once the victims are gone, which are at least one; the most important is the first."""
 
     node: str
@@ -59,7 +59,7 @@ def choose_candidate(
     statuses: Mapping[str, FilterStatus],
     pods: Mapping[str, Sequence[Pod]],
     budgets: Sequence[PodDisruptionBudget],
-) -> Candidate | str:
+) -> PreemptionCandidate | str:
     """Return the best node and its victims, or the message that says why preemption does not help.
 
     Args:
@@ -71,13 +71,13 @@ def choose_candidate(
     """
     if pod.spec.preemption_policy == "Never":
         return "not eligible due to preemptionPolicy=Never."
-    candidates: list[Candidate] = []
+    candidates: list[PreemptionCandidate] = []
     reasons: list[FilterStatus] = []
     for node, status in statuses.items():
-        found: Candidate | FilterStatus = FilterStatus((UNHELPFUL,))
+        found: PreemptionCandidate | FilterStatus = FilterStatus((UNHELPFUL,))
         if status.preemption_could_help:
             found = _victims_on(cache, pod, node, pods.get(node, ()), budgets)
-        if isinstance(found, Candidate):
+        if isinstance(found, PreemptionCandidate):
             candidates.append(found)
         else:
             reasons.append(found)
@@ -88,7 +88,7 @@ def choose_candidate(
 
 def _victims_on(
     cache: SchedulerCache, pod: Pod, node: str, pods: Sequence[Pod], budgets: Sequence[PodDisruptionBudget]
-) -> Candidate | FilterStatus:
+) -> PreemptionCandidate | FilterStatus:
     """Return the fewest and least important pods without which a pod fits on a node, or why it does not fit."""
     lower = [each for each in pods if priority_of(each) < priority_of(pod) and cache.has_pod(each.key, node)]
     if not lower:
@@ -106,7 +106,7 @@ def _victims_on(
             if cache.check(pod, node) is not None:
                 cache.remove_pod(each.key)
                 victims.append(each)
-    return Candidate(node, sorted(victims, key=_by_importance), sum(each in protected for each in victims))
+    return PreemptionCandidate(node, sorted(victims, key=_by_importance), sum(each in protected for each in victims))
 
 
 def _protected(pods: Sequence[Pod], budgets: Sequence[PodDisruptionBudget]) -> tuple[list[Pod], list[Pod]]:

@@ -18,7 +18,7 @@ from pyctrl.cluster._pod_claims import pod_claim_keys
 from pyctrl.cluster._pod_summary import summarize_pod
 from pyctrl.cluster._scheduler.filters import SchedulerCache, ScheduleResult, failure_message
 from pyctrl.cluster._scheduler.pod_info import new_pod_info, priority_of
-from pyctrl.cluster._scheduler.preemption import PREEMPTED, Candidate, awaits_victims, choose_candidate
+from pyctrl.cluster._scheduler.preemption import PREEMPTED, PreemptionCandidate, awaits_victims, choose_candidate
 from pyctrl.cluster._taints_and_affinity import matches_node_selector
 from pyctrl.cluster._well_known import SELECTED_NODE
 from pyctrl.controller import Builder, Controller, ManagedCluster, ObjectChange, Reconciler, Request, Result, reading
@@ -170,7 +170,7 @@ class Scheduler(Reconciler[Pod]):
         found = choose_candidate(
             self._nodes, pod, statuses, pods, await self.client.list(PodDisruptionBudget) if pods else ()
         )
-        if not isinstance(found, Candidate):
+        if not isinstance(found, PreemptionCandidate):
             await self._record_unschedulable(pod, failure_message(statuses, found), "")  # no longer nominated
             return
         self._nominate(request, pod, found.node)
