@@ -10,7 +10,7 @@ from pyctrl._go.text import quoted
 from pyctrl._validation import names
 from pyctrl.apiserver._apiextensions.api_approval import approval_condition, validate_approval
 from pyctrl.apiserver._apiextensions.naming import accept_names
-from pyctrl.apiserver._apiextensions.root_schema import validate_root
+from pyctrl.apiserver._apiextensions.root_schema import schema_as_go, validate_root
 from pyctrl.apiserver._apiextensions.structural import has_defaults, unknown_formats, validate_schema
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.system_fields import timestamp
@@ -36,6 +36,11 @@ __all__ = [
 
 
 CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+_PER_VERSION = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
+# The fields of internal types with their zeros, in Go's order.
+_SCALE = {"specReplicasPath": "", "statusReplicasPath": "", "labelSelectorPath": None}
+_COLUMN = {"name": "", "type": "", "format": "", "description": "", "priority": 0, "jsonPath": ""}
+_SELECTED = {"jsonPath": ""}
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _MISSING = (
@@ -182,8 +187,7 @@ def _warning(version: Mapping[str, JSON], where: str) -> Iterator[FieldError]:
 
 def _common_fields(versions: list[dict[str, JSON]]) -> frozenset[str]:
     """Return the fields with the same value in all versions; kube-apiserver moves these to the top level."""
-    keys = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
-    return frozenset(key for key in keys if all(each.get(key) == versions[0].get(key) for each in versions))
+    return frozenset(key for key in _PER_VERSION if all(each.get(key) == versions[0].get(key) for each in versions))
 
 
 def _as_go(versions: list[dict[str, JSON]], shared: frozenset[str]) -> list[dict[str, JSON]]:
@@ -195,15 +199,30 @@ def _as_go(versions: list[dict[str, JSON]], shared: frozenset[str]) -> list[dict
             "Storage": each.get("storage", False),
             "Deprecated": each.get("deprecated", False),
             "DeprecationWarning": each.get("deprecationWarning"),
-            "Schema": None if "schema" in shared else each.get("schema"),
-            "Subresources": None if "subresources" in shared else each.get("subresources"),
-            "AdditionalPrinterColumns": None
-            if "additionalPrinterColumns" in shared
-            else each.get("additionalPrinterColumns"),
-            "SelectableFields": None if "selectableFields" in shared else each.get("selectableFields"),
+            **{_go_name(key): None if key in shared else _value_as_go(key, each.get(key)) for key in _PER_VERSION},
         }
         for each in versions
     ]
+
+
+def _go_name(key: str) -> str:
+    return {"jsonPath": "JSONPath"}.get(key, key[:1].upper() + key[1:])
+
+
+def _value_as_go(key: str, value: JSON) -> JSON:
+    if value is None:
+        return None
+    if key == "schema":
+        schema = value.get("openAPIV3Schema")
+        return {"OpenAPIV3Schema": None if schema is None else schema_as_go(schema)}
+    if key == "subresources":
+        scale = value.get("scale")
+        return {"Status": value.get("status"), "Scale": scale and _with_zeros(_SCALE, scale)}
+    return [_with_zeros(_COLUMN if key == "additionalPrinterColumns" else _SELECTED, each) for each in value]
+
+
+def _with_zeros(zeros: Mapping[str, JSON], value: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {_go_name(key): value.get(key, zero) for key, zero in zeros.items()}
 
 
 def _per_version(versions: list[dict[str, JSON]], key: str, common: str, check: JSON) -> Iterator[FieldError]:

@@ -8,7 +8,7 @@ from typing import Any
 from pyctrl.apiserver._errors import FieldError, invalid_value
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["validate_root"]
+__all__ = ["schema_as_go", "validate_root"]
 
 
 # The fields of kube-apiserver's internal type, in its order, with their zero values. `_name` maps the fields of
@@ -49,13 +49,13 @@ _RULE: dict[str, JSON] = {
 
 def validate_root(schema: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
     """Validate the root schema of a version with the status subresource."""
-    shown = _as_go(schema)
+    shown = schema_as_go(schema)
     if any(value != _ZEROS.get(name) for name, value in shown.items() if name not in _ALLOWED):
         allowed = f"only [{' '.join(_ALLOWED)}] fields are allowed at the root of the schema"
         yield invalid_value(path, shown, f"{allowed} if the status subresource is enabled")
 
 
-def _as_go(schema: Mapping[str, JSON]) -> dict[str, JSON]:
+def schema_as_go(schema: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return a schema with the field names of kube-apiserver's internal type, for errors."""
     return _ZEROS | {_name(key): _value(key, value) for key, value in schema.items() if value is not None}
 
@@ -68,15 +68,15 @@ def _name(key: str) -> str:
 
 def _value(key: str, value: Any) -> JSON:
     if key == "properties":
-        return {name: _as_go(value[name]) for name in sorted(value)}
+        return {name: schema_as_go(value[name]) for name in sorted(value)}
     if key in ("allOf", "anyOf", "oneOf"):
-        return [_as_go(each) for each in value]
+        return [schema_as_go(each) for each in value]
     if key == "not":
-        return _as_go(value)
+        return schema_as_go(value)
     if key == "items":
-        return {"Schema": _as_go(value) if isinstance(value, Mapping) else None, "JSONSchemas": None}
+        return {"Schema": schema_as_go(value) if isinstance(value, Mapping) else None, "JSONSchemas": None}
     if key == "additionalProperties":
-        return {"Allows": value is not False, "Schema": _as_go(value) if isinstance(value, Mapping) else None}
+        return {"Allows": value is not False, "Schema": schema_as_go(value) if isinstance(value, Mapping) else None}
     if key == "externalDocs":
         return {"Description": value.get("description", ""), "URL": value.get("url", "")}
     return _rules(value) if key == "x-kubernetes-validations" else value
