@@ -190,13 +190,15 @@ def validate_daemon_set_status(new: Object, old: Object | None) -> _Errors:
 # -- addresses ---------------------------------------------------------------------------------------------------
 
 
-def validate_load_balancer(ingress: Sequence[Mapping[str, JSON]], path: str) -> _Errors:
-    """Check the addresses and host names of a load balancer."""
+def validate_load_balancer(ingress: Sequence[Mapping[str, JSON]], path: str, *, needs_modes: bool = False) -> _Errors:
+    """Check the addresses and host names of a load balancer. Only an address of a Service has, and needs, a mode."""
     for index, each in enumerate(ingress):
         if each.get("ip"):
             yield from address(each["ip"], f"{path}[{index}].ip")
         if (mode := each.get("ipMode")) is not None:
             yield from _ip_mode(mode, f"{path}[{index}].ipMode", has_ip=bool(each.get("ip")))
+        elif needs_modes and each.get("ip"):
+            yield required(f"{path}[{index}].ipMode", "must be specified when `ip` is set")
         if name := each.get("hostname"):
             where = f"{path}[{index}].hostname"
             yield from invalid_name(names.subdomain, name, where)

@@ -36,6 +36,21 @@ def test_one_version_is_stored() -> None:
     assert told[1] == "status.storedVersions: Invalid value: null: must have at least one stored version"
 
 
+def test_refused_versions_are_shown_as_go_prints_them() -> None:
+    """The error has the names and the zeros of Go's fields, without what all versions have in common."""
+    obj = definition({"type": "object", "properties": {"a": {"type": "string", "default": "x"}}})
+    column = {"name": "A", "type": "string", "jsonPath": ".a"}
+    other = {"name": "v2", "storage": True, "served": True, "schema": {"openAPIV3Schema": OBJECT}}
+    obj["spec"]["versions"].append({**other, "additionalPrinterColumns": [column], "subresources": {"status": {}}})
+    told = _refused(obj)[0]
+    assert told.startswith(
+        'spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,'
+    )
+    assert '"Properties":{"a":{"ID":"","Schema":"","Ref":null,"Description":"","Type":"string","Nullable":false' in told
+    assert '"Subresources":{"Status":{},"Scale":null}' in told
+    assert '[{"Name":"A","Type":"string","Format":"","Description":"","Priority":0,"JSONPath":".a"}]' in told
+
+
 def test_versions_are_required() -> None:
     """The error of a definition without versions tells null from an empty list."""
     for versions, shown in ((None, "null"), ([], "[]")):

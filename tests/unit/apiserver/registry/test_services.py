@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyctrl.apiserver import ResourceRegistry
+from tests.unit.apiserver._kit import MERGE, Asker
 from tests.unit.apiserver._objects import create, update
 
 
@@ -50,3 +51,14 @@ def test_a_service_that_is_no_longer_balanced_keeps_its_conditions() -> None:
     live = {**made, "status": {"loadBalancer": {"ingress": [{"ip": "1.2.3.4", "ipMode": "VIP"}]}, "conditions": [up]}}
     changed = update(registry, {**live, "spec": {**made["spec"], "type": "ClusterIP"}}, live)
     assert changed["status"] == {"loadBalancer": {}, "conditions": [up]}
+
+
+def test_an_address_of_a_load_balancer_needs_its_mode(ask: Asker) -> None:
+    """The mode is a default of services with a load balancer; a status patch that changes the type has none."""
+    path = "/api/v1/namespaces/default/services"
+    ask("POST", path, {"metadata": {"name": "s"}, "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]}})
+    status = {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}]}}
+    code, told = ask("PATCH", f"{path}/s/status", {"status": status, "spec": {"type": "ClusterIP"}}, headers=MERGE)
+    where = "status.loadBalancer.ingress[0].ipMode: Required value: must be specified when `ip` is set"
+    assert (code, told["message"]) == (422, f'Service "s" is invalid: {where}')
+    assert ask("PATCH", f"{path}/s/status", {"status": status}, headers=MERGE)[0] == 200

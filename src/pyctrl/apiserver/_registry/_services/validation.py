@@ -232,7 +232,7 @@ def validate_service_status(new: Object, _old: Object | None) -> Iterator[FieldE
     if ingress and new["spec"]["type"] != "LoadBalancer":
         yield field_forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
         return
-    yield from validate_load_balancer(ingress, path)
+    yield from validate_load_balancer(ingress, path, needs_modes=True)
 
 
 def service_warnings(new: Object) -> Iterator[str]:
