@@ -132,10 +132,11 @@ _CARD = re.compile(
 _BYTE = "([1-9]?[0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])"
 _HEX_2, _HEX_4 = "[0-9A-Fa-f]{2}", "[0-9A-Fa-f]{4}"
 # An address of a mailbox, with or without a name before it and a comment behind it, as `net/mail` reads it.
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\x80-\U0010ffff-]+"
+_ATOM_TEXT = r"A-Za-z0-9!#$%&'*+/=?^_`{|}~\x80-\U0010ffff-"
+_ATOM = f"[{_ATOM_TEXT}]+"
 _QUOTED = r'"([^"\\\r\n]|\\[^\r\n])*"'
 _MAILBOX = rf"({_ATOM}(\.{_ATOM})*|{_QUOTED})@({_ATOM}(\.{_ATOM})*|\[[0-9A-Fa-f:.]+\])"
-_WORD = rf"({_ATOM}|\.|{_QUOTED})"
+_PHRASE = rf"([. \t{_ATOM_TEXT}]|{_QUOTED})*"  # one character at a time: a repeated group in another takes forever
 _is_base64 = _parses(_base64)
 _is_dotted = _parses(ipaddress.IPv4Address)
 _is_ipv6 = _parses(_ipv6)
@@ -146,7 +147,7 @@ _ANY_HEX = "[0-9a-f]"
 _FORMATS: dict[str, Callable[[str], bool]] = {
     "bsonobjectid": _matches(r"[0-9a-fA-F]{24}"),
     "uri": _is_uri,
-    "email": _matches(rf"[ \t]*({_MAILBOX}|({_WORD}[ \t]*)*<{_MAILBOX}>)[ \t]*(\([^()]*\)[ \t]*)?"),
+    "email": _matches(rf"[ \t]*({_MAILBOX}|{_PHRASE}<{_MAILBOX}>)[ \t]*(\([^()]*\)[ \t]*)?"),
     "hostname": _is_hostname,
     "ipv4": _is_ipv4,
     "ipv6": _is_ipv6,

@@ -44,3 +44,9 @@ def test_a_format_has_the_rules_of_its_standard(name: str, valid: str, invalid: 
     """Check digits, ranges and separators count, as in kube-openapi's formats."""
     assert is_of_format(name, valid)
     assert not is_of_format(name, invalid)
+
+
+def test_a_long_text_is_no_address_at_once() -> None:
+    """The time of a check grows with the length of a text, not exponentially: a client chooses the text."""
+    assert not is_of_format("email", "a" * 10_000 + "\0")
+    assert not is_of_format("email", "a b." * 2_500 + "<")

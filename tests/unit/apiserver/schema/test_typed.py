@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import date
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,20 @@ def test_quantities_and_times_are_canonical() -> None:
     assert lease["spec"]["renewTime"] == "2026-01-01T00:00:00.000000Z"
     with pytest.raises(DecodeFailed, match='cannot parse "Z" as ".000000"'):
         _read("coordination.k8s.io", "leases", {"spec": {"renewTime": "2026-01-01T01:00:00Z"}})
+
+
+def test_only_days_that_exist_are_times() -> None:
+    """A time in canonical form is kept for each day of the calendar, and refused for all others."""
+    claim, kept = _schema("", "persistentvolumeclaims"), list[date]()
+    for year, month, day in product((2023, 2024), range(14), range(33)):
+        text = f"{year}-{month:02}-{day:02}T23:59:59Z"
+        try:
+            read = decode(claim, {"metadata": {"creationTimestamp": text}}, [])
+        except DecodeFailed:
+            continue
+        assert read["metadata"]["creationTimestamp"] == text
+        kept.append(date(year, month, day))
+    assert (len(kept), kept[0], kept[-1]) == (365 + 366, date(2023, 1, 1), date(2024, 12, 31))
 
 
 def test_text_that_is_no_quantity_is_refused() -> None:
