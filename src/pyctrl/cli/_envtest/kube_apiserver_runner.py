@@ -187,18 +187,20 @@ class KubeAPIServerRunner:
     # -- the server --------------------------------------------------------------------------------------------
 
     def _server(self, stack: AsyncExitStack) -> ApiServer:
+        modes = self._modes()
         try:
             return ApiServer(
                 registry=self._registry(),
                 tokens=self._tokens(),
-                authorization=self._modes(),
+                authorization=modes,
                 authentication_webhook=self._authentication_webhook(),
                 authorization_webhook=self._authorization_webhook(),
                 audit=self._audit_log(stack),
                 enable_admission_plugins=self._plugins("enable-admission-plugins"),
                 disable_admission_plugins=self._plugins("disable-admission-plugins"),
                 admission_configuration=self._admission_configuration(),
-                anonymous_auth=self._flags.flag("anonymous-auth", default=True),
+                # As upstream: users without credentials are never allowed everything.
+                anonymous_auth=self._flags.flag("anonymous-auth", default=True) and "AlwaysAllow" not in modes,
                 feature_gates=self._feature_gates(),
             )
         except ValueError as error:

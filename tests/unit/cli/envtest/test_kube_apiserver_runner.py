@@ -81,6 +81,23 @@ def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
     )
 
 
+def test_users_without_credentials_are_not_allowed_everything(assets: Path, tmp_path: Path) -> None:
+    """With AlwaysAllow among the authorization modes requests without a valid login get 401, as from kube-apiserver."""
+    port, tokens = free_port(), tmp_path / "tokens.csv"
+    tokens.write_text("secret,jane,jane\n")
+    flags = [
+        f"--cert-dir={tmp_path / 'certs'}",
+        "--bind-address=127.0.0.1",
+        f"--secure-port={port}",
+        f"--token-auth-file={tokens}",
+        "--authorization-mode=RBAC,AlwaysAllow",
+    ]
+    with listening(assets / "kube-apiserver", flags, port) as served:
+        context = ssl._create_unverified_context()
+        assert _code(f"{served.url}/api/v1/nodes", context) == 401
+        assert _code(f"{served.url}/api/v1/nodes", context, "secret") == 200
+
+
 def test_the_start_imports_little() -> None:
     """The start imports none of the packages that take long and that an API server alone does not need."""
     slow = (
