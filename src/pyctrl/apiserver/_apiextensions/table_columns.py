@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from pyctrl._go.durations import age
 from pyctrl._go.text import HTML_ESCAPES, go_text
+from pyctrl._go.times import parse_rfc3339
 from pyctrl.apiserver._apiextensions.jsonpath import column_values
 from pyctrl.apiserver._meta.table_columns import AGE_COLUMN, NAME_COLUMN
 from pyctrl.apiserver._schema.schema import JSON
@@ -53,8 +54,14 @@ def _cell(column: Mapping[str, JSON], obj: Mapping[str, JSON]) -> JSON:
 
 
 def _age(text: str) -> str:
-    found = age(text)
-    return "<invalid>" if text and found == "<unknown>" else found
+    """Return how long ago a time was; a text is a time in RFC 3339, or none."""
+    if text in ("", "null"):
+        return "<unknown>"
+    try:
+        parse_rfc3339(text)
+    except ValueError:
+        return "<invalid>"
+    return age(text)
 
 
 def _text(value: JSON) -> str:

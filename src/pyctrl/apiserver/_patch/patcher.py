@@ -78,6 +78,8 @@ def apply_patch_to_object(
     if media == STRATEGIC:
         return _strategic_merge_patched(live, request)
     patch = _decode(request)
+    if patch is None:
+        raise bad_request("Invalid JSON Patch")
     if not isinstance(patch, dict):
         raise bad_request(_cannot_unmarshal(patch, "map[string]interface {}"))
     new: dict[str, Any] = merge_patch_apply(live, patch)

@@ -26,6 +26,8 @@ OLD = "2025-12-30T00:00:00Z"  # two days before the first day of virtual time
         ("boolean", "yes", None),
         ("date", OLD, "2d"),
         ("date", "soon", "<invalid>"),
+        ("date", "2026-01-01", "<invalid>"),
+        ("date", "", "<unknown>"),
         ("date", 5, None),
     ],
 )

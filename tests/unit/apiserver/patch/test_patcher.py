@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
@@ -66,3 +67,11 @@ def test_custom_resources_take_no_strategic_merge_patch(ask: Asker) -> None:
 
     assert (code, told["reason"]) == (415, "UnsupportedMediaType")
     assert ask("PATCH", path, {"metadata": {"labels": {"k": "v"}}}, headers=MERGE)[0] == 200
+
+
+def test_null_is_no_merge_patch(ask: Asker) -> None:
+    """The error is that of the library of kube-apiserver, which reads null as JSON, but not as a patch."""
+    ask.make("a")
+    answer = ask.server.handle_nowait("PATCH", f"{CONFIGMAPS}/a", headers=MERGE, body=b"null")
+    assert isinstance(answer.body, bytes)
+    assert (answer.status, json.loads(answer.body)["message"]) == (400, "Invalid JSON Patch")
