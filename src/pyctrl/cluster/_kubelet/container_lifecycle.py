@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from pyctrl import _clock
 from pyctrl.api import format_time
 from pyctrl.cluster._kubelet.container_log import ContainerLog
+from pyctrl.cluster._kubelet.image_names import digest, full_image_name, image_id
 from pyctrl.cluster._kubelet.probe_results import ProbeKind, ProbeResults
 from pyctrl.cluster._kubelet.scripts import Script
 from pyctrl.kinds.core.v1 import Container, ContainerStatus
@@ -47,6 +47,14 @@ class PodEvent:
     field_path: str = ""
 
 
+#: The last state of a container that was removed to restart all containers of its pod.
+_REMOVED = {
+    "exitCode": KILLED,
+    "reason": "RestartingAllContainers",
+    "message": "The container is removed because RestartAllContainers in place",
+    "startedAt": None,
+    "finishedAt": None,
+}
 _HAS_NEWER_LOG = (ContainerStage.RUNNING, ContainerStage.ENDED)  # than that of the last state
 
 
@@ -74,6 +82,7 @@ class ContainerLifecycle:
         self.logs_to_write: list[ContainerLog] = []  # of runs that have started since they were last taken
         self.runs_to_probe: list[ProbeResults] = []  # the same
         self.has_started = False  # in any run: also its startup probe succeeded
+        self.restarts_all = False  # by its restart rules, its exit restarts all containers of the pod
         self._policy, self._pod, self._path = policy, pod, path
         self._pull_failures = 0
         self._crashes = 0  # since the last run that reset the backoff
@@ -153,15 +162,11 @@ class ContainerLifecycle:
         failed = self._probed.failed if self._probed is not None else None
         if failed is None or self.stage is not ContainerStage.RUNNING or self._stopping:
             return
-        is_restarted = self._is_restarted_after(KILLED)
-        restarted = ", will be restarted" if is_restarted else ""
+        restarted = ", will be restarted" if self._action_after(KILLED) else ""
         message = f"Container {self.spec.name} failed {failed.value.lower()} probe{restarted}"
         self._add_event("Normal", "Killing", message)
         self._record_termination(KILLED)
-        if is_restarted:
-            self._crashed(now)
-        else:
-            self._enter(ContainerStage.ENDED, math.inf)
+        self._act_after(KILLED, now)
 
     def record_probe(self, kind: ProbeKind, failure: str | None) -> bool:
         """Record the result of a probe, with an Event of its failure; return whether the pod has to be synced."""
@@ -278,18 +283,23 @@ class ContainerLifecycle:
         codes = self.script.exit_codes
         code = codes[min(self._runs, len(codes)) - 1]
         self._record_termination(code, self.script.termination_reason if code else None)
-        if self._stopping or not self._is_restarted_after(code):
-            self._enter(ContainerStage.ENDED, math.inf)
-        else:
-            self._crashed(at)
+        self._act_after(code, at)
 
-    def _is_restarted_after(self, code: int) -> bool:
-        """Return whether the container is restarted after an exit code: by its restart rules, else by its policy."""
+    def _act_after(self, code: int, at: float) -> None:
+        action = None if self._stopping else self._action_after(code)
+        self.restarts_all = action == "RestartAllContainers"
+        if action == "Restart":
+            self._crashed(at)
+        else:
+            self._enter(ContainerStage.ENDED, math.inf)
+
+    def _action_after(self, code: int) -> str | None:
+        """Return what follows an exit code, by the restart rules, else by the policy; None: the container has ended."""
         for rule in self.spec.restart_policy_rules:
             codes = rule.exit_codes
-            if rule.action == "Restart" and codes is not None and (code in codes.values) == (codes.operator == "In"):
-                return True
-        return not (self._policy == "Never" or (self._policy == "OnFailure" and code == 0))
+            if codes is not None and (code in codes.values) == (codes.operator == "In"):
+                return rule.action
+        return None if self._policy == "Never" or (self._policy == "OnFailure" and code == 0) else "Restart"
 
     def _record_termination(self, code: int, reason: str | None = None) -> None:
         self.close_log()
@@ -359,6 +369,17 @@ class ContainerLifecycle:
         self.restarts += 1
         self.begin(now)
 
+    def remove(self) -> None:
+        """Remove the container, so that it starts again: all containers of the pod are restarted."""
+        self.restarts_all = self.has_started = False
+        if self.stage is ContainerStage.RUNNING:
+            self._add_event("Normal", "Killing", f"Stopping container {self.spec.name}")
+            self.close_log()
+        if self._runs:
+            self.restarts += 1
+            self._ended_before, self._ended = self._ended, dict(_REMOVED)
+        self._enter(ContainerStage.WAITING, math.inf)
+
     def resize(self, now: float) -> None:
         """Use the allocated resources: after a restart if the resize policy of a changed one demands that."""
         names = {each.resource_name for each in self.spec.resize_policy if each.restart_policy == "RestartContainer"}
@@ -386,8 +407,9 @@ class ContainerLifecycle:
             self._runs = self.restarts + 1
             self._ended = wire["state"]["terminated"]
             self.has_started = True
-            done = not self._is_restarted_after(self.exit_code or 0)
-            self._enter(*((ContainerStage.ENDED, math.inf) if done else (ContainerStage.CRASHED, now)))
+            action = self._action_after(self.exit_code or 0)
+            self.restarts_all = action == "RestartAllContainers"
+            self._enter(*((ContainerStage.CRASHED, now) if action == "Restart" else (ContainerStage.ENDED, math.inf)))
 
     def _add_event(self, type: str, reason: str, message: str) -> None:
         self.events.append(PodEvent(type, reason, message, self._path))
@@ -403,8 +425,8 @@ class ContainerLifecycle:
             "ready": self.is_ready(now)
             or (self.stage is ContainerStage.ENDED and self.exit_code == 0 and self._is_init),
             "restartCount": self.restarts,
-            "image": _full_name(self.spec.image or "") if self._runs else self.spec.image or "",
-            "imageID": _image_id(self.spec.image or "") if self._runs else "",
+            "image": full_image_name(self.spec.image or "") if self._runs else self.spec.image or "",
+            "imageID": image_id(self.spec.image or "") if self._runs else "",
             "started": self._is_started,
         }
         if self._runs:
@@ -442,7 +464,7 @@ class ContainerLifecycle:
         return {"waiting": {"reason": reason, "message": message} if message else {"reason": reason}}
 
     def _container_id(self) -> str:
-        return f"containerd://{_digest(self._pod, self.spec.name, str(self._runs))}"
+        return f"containerd://{digest(self._pod, self.spec.name, str(self._runs))}"
 
 
 def _restart_backoff(failures: int) -> float:
@@ -454,27 +476,6 @@ def _stopped(script: Script, seconds: float, grace: float) -> Script:
     """Return the script of a container that needs seconds to stop: it exits cleanly, or is killed after its grace."""
     ending = Script(exit_code=KILLED if seconds > grace else 0, termination_reason="Error", run_seconds=None)
     return ending.over(script)
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("/".join(parts).encode()).hexdigest()
-
-
-def _full_name(image: str) -> str:
-    """Return the full image name as containerd reports it: with registry, and with a tag unless it has a digest."""
-    first, slash, _ = image.partition("/")
-    if not slash:
-        image = f"docker.io/library/{image}"
-    elif "." not in first and ":" not in first and first != "localhost":
-        image = f"docker.io/{image}"
-    return image if "@" in image or ":" in image.rpartition("/")[2] else f"{image}:latest"
-
-
-def _image_id(image: str) -> str:
-    full = _full_name(image)
-    if "@" in full:
-        return full
-    return f"{full.rpartition(':')[0]}@sha256:{_digest(full)}"
 
 
 def duration(seconds: float) -> str:

@@ -14,6 +14,8 @@ from pyctrl.kinds.core.v1 import Container, EphemeralContainer, Pod
 
 __all__ = ["PodLifecycle", "is_init_done", "is_sidecar"]
 
+RESTART_ALL_SECONDS = 1.0  # from an exit that restarts all containers until they are removed, by the next pod sync
+
 
 class PodLifecycle:
     """The state of a pod from its binding to its end.
@@ -29,7 +31,8 @@ class PodLifecycle:
         self.failure: tuple[str, str] | None = None  # reason and message of a pod that the kubelet has failed
         self._pod, self._script = pod, script
         self._start = now
-        self._has_begun = False
+        self._has_begun = self._has_initialized = False
+        self._restart_at = math.inf  # when all containers are removed, to start again
         name = f"{pod.metadata.name}_{pod.metadata.namespace}({self.uid})"
         policy = pod.spec.restart_policy or "Always"
         self.inits = [
@@ -124,8 +127,23 @@ class PodLifecycle:
         while True:
             for container in self._all():
                 container.advance(now)
-            if not self._start_and_stop(now):
-                return
+            if not self._restart_all(now) and not self._start_and_stop(now):
+                break
+        self._has_initialized = self.is_initialized
+
+    def _restart_all(self, now: float) -> bool:
+        """Remove all containers, a second after the exit of one that restarts all; return whether it did."""
+        containers = [*self.inits, *self.mains]
+        if self.is_stopping or self.failure is not None or not any(each.restarts_all for each in containers):
+            self._restart_at = math.inf
+            return False
+        self._restart_at = min(self._restart_at, now + RESTART_ALL_SECONDS)
+        if now < self._restart_at:
+            return False
+        for container in reversed(containers):
+            container.remove()
+        self._restart_at = math.inf
+        return True
 
     def _check_limits(self, now: float) -> None:
         if self.is_over or self.is_stopping:
@@ -141,7 +159,7 @@ class PodLifecycle:
 
     def _start_and_stop(self, now: float) -> bool:
         """Start the containers that may start, or stop sidecars that are not needed; return whether any changed."""
-        if self.is_stopping or self.failure is not None:
+        if self.is_stopping or self.failure is not None or self.is_restarting_all:
             return False
         for container in self.inits:
             if container.stage is ContainerStage.WAITING:
@@ -166,7 +184,11 @@ class PodLifecycle:
 
     def next_change(self, now: float) -> float:
         """Return the time of the next change, or infinity."""
-        moments = [self.resize.next_change, *(container.next_change(now) for container in self._all())]
+        moments = [
+            self._restart_at,
+            self.resize.next_change,
+            *(container.next_change(now) for container in self._all()),
+        ]
         if not self.is_over and not self.is_stopping:
             limits = (self._pod.spec.active_deadline_seconds, self._script.evict_after_seconds)
             moments += [self._start + limit for limit in limits if limit is not None]
@@ -208,8 +230,21 @@ class PodLifecycle:
         return self._has_begun
 
     @property
+    def can_restart_all(self) -> bool:
+        """Whether a restart rule of a container restarts all."""
+        rules = (rule for each in (*self.inits, *self.mains) for rule in each.spec.restart_policy_rules)
+        return any(rule.action == "RestartAllContainers" for rule in rules)
+
+    @property
+    def is_restarting_all(self) -> bool:
+        """True from the exit of a container that restarts all containers until they are removed."""
+        return self._restart_at < math.inf
+
+    @property
     def is_over(self) -> bool:
         """True if all containers have finished for good."""
+        if self.is_restarting_all:
+            return False
         if any(
             container.stage is ContainerStage.ENDED and not succeeded(container)
             for container in self.inits
@@ -222,8 +257,8 @@ class PodLifecycle:
 
     @property
     def is_initialized(self) -> bool:
-        """True if all init containers are done."""
-        return all(map(is_init_done, self.inits))
+        """True if all init containers were done at any time."""
+        return self._has_initialized or all(map(is_init_done, self.inits))
 
     def phase(self) -> str:
         """Return the phase of the pod."""

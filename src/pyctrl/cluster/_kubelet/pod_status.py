@@ -106,6 +106,10 @@ def _condition_states(pod: Pod, lifecycle: PodLifecycle, now: float) -> list[_Co
         _containers_ready("ContainersReady", lifecycle, now),
         _ConditionState("PodScheduled", holds=True),
     ]
+    if lifecycle.can_restart_all:
+        started = ("RestartAllContainersStarted", "container exited with restart policy rule")
+        why = started if lifecycle.is_restarting_all else ("", "")
+        states.append(_ConditionState("AllContainersRestarting", lifecycle.is_restarting_all, *why))
     if lifecycle.failure is not None and lifecycle.failure[0] == "Evicted":
         states.append(_ConditionState("DisruptionTarget", True, "TerminationByKubelet", lifecycle.failure[1]))
     return states
@@ -115,7 +119,7 @@ def _initialized(lifecycle: PodLifecycle) -> _ConditionState:
     if lifecycle.phase() == "Succeeded":
         return _ConditionState("Initialized", True, "PodCompleted")
     waiting = [each.spec.name for each in lifecycle.inits if not is_init_done(each)]
-    if waiting and not lifecycle.is_stopping:
+    if waiting and not lifecycle.is_stopping and not lifecycle.is_initialized:
         message = f"containers with incomplete status: [{' '.join(waiting)}]"
         return _ConditionState("Initialized", False, "ContainersNotInitialized", message)
     return _ConditionState("Initialized", holds=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -76,3 +77,46 @@ async def test_an_active_deadline(client: Client) -> None:
     await asyncio.sleep(2)
     failed = await client.get(Pod, P)
     assert (failed.status.phase, failed.status.reason) == ("Failed", "DeadlineExceeded")
+
+
+async def test_a_container_may_restart_all_containers(client: Client) -> None:
+    """After an exit with a code of such a rule, all containers are removed, and start again in their order."""
+    rule = {"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [42]}}
+    worker = {"name": "worker", "image": "i", "restartPolicy": "Never", "restartPolicyRules": [rule]}
+    inits = [
+        {"name": "setup", "image": "i", "command": ["sleep", "5"]},
+        {"name": "side", "image": "i", "restartPolicy": "Always"},
+    ]
+    script = {"pyctrl.dev/exit-code.worker": "42,0", "pyctrl.dev/run-seconds.worker": "5"}
+    spec: dict[str, Any] = {
+        "initContainers": inits,
+        "containers": [worker, {"name": "other", "image": "i"}],
+        "restartPolicy": "Never",
+    }
+    await client.create(pod(annotations=script, **spec))
+    await asyncio.sleep(6)
+    assert conditions(await client.get(Pod, P))["AllContainersRestarting"] == ("False", None)
+
+    await asyncio.sleep(4.5)
+    exited = await client.get(Pod, P)
+    assert conditions(exited)["AllContainersRestarting"] == ("True", "RestartAllContainersStarted")
+    assert {each.name: each.state.terminated is not None for each in exited.status.container_statuses} == {
+        "worker": True,
+        "other": False,
+    }
+    await asyncio.sleep(2)
+    again = await client.get(Pod, P)
+    assert (again.status.phase, conditions(again)["Initialized"]) == ("Running", ("True", None))
+    assert conditions(again)["AllContainersRestarting"] == ("False", None)
+    shown = {each.name: each for each in (*again.status.init_container_statuses, *again.status.container_statuses)}
+    assert {each.restart_count for each in shown.values()} == {1}
+    last = [each.last_state.terminated for each in shown.values()]
+    assert [(each.reason, each.exit_code) for each in last if each] == [("RestartingAllContainers", 137)] * 4
+    assert shown["setup"].state.running is not None
+    assert shown["worker"].state.waiting is not None
+
+    await asyncio.sleep(11)
+    ended = await client.get(Pod, P)
+    worker_status = next(each for each in ended.status.container_statuses if each.name == "worker")
+    assert worker_status.state.terminated is not None
+    assert (worker_status.state.terminated.exit_code, worker_status.restart_count) == (0, 1)
