@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from pyctrl._go.text import quoted
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required, too_long
 from pyctrl.apiserver._meta.validation import MetadataCheck
@@ -21,7 +22,7 @@ from pyctrl.apiserver._registry.field_validation import (
 )
 from pyctrl.apiserver._registry.status_validation import validate_ingress_status
 from pyctrl.apiserver._registry.strategy import Object, Strategy
-from pyctrl.apiserver._registry.table_cells import NONE, Cells, first_few, load_balancer_addresses, spec_of, status_of
+from pyctrl.apiserver._registry.table_cells import NONE, Cells, load_balancer_addresses, spec_of, status_of
 from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = ["RESOURCES"]
@@ -30,6 +31,7 @@ _LONGEST_CONTROLLER: Final = 250
 
 _Part = Mapping[str, JSON]
 _CLASS_ANNOTATION = "kubernetes.io/ingress.class"
+_MOST_HOSTS = 3  # in a table
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _BAD_IN_PATH = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_AT_END = ("/..", "/.")
@@ -149,12 +151,28 @@ def _service(service: _Part, path: str) -> Iterator[FieldError]:
         yield required(path, "port name or number is required")
 
 
+def _ingress_warnings(new: Object) -> Iterator[str]:
+    """Warn about a class that a new Ingress has in an annotation."""
+    if _CLASS_ANNOTATION in (new["metadata"].get("annotations") or {}) and new["spec"].get("ingressClassName") is None:
+        yield f"annotation {quoted(_CLASS_ANNOTATION)} is deprecated, please use 'spec.ingressClassName' instead"
+
+
+def _hosts(rules: Sequence[_Part]) -> str:
+    """Return up to three host names, and how many rules there are beside them, which may have no host."""
+    listed: list[str] = []
+    for rule in rules:
+        if len(listed) == _MOST_HOSTS:
+            return f"{','.join(listed)} + {len(rules) - _MOST_HOSTS} more..."
+        if host := rule.get("host"):
+            listed.append(host)
+    return ",".join(listed) or "*"
+
+
 def _ingress_cells(obj: Object) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
-    hosts = [each["host"] for each in spec.get("rules") or () if each.get("host")]
     return {
         "Class": spec.get("ingressClassName", NONE),
-        "Hosts": first_few(hosts) if hosts else "*",
+        "Hosts": _hosts(spec.get("rules") or ()),
         "Address": ",".join(load_balancer_addresses(status)),
         "Ports": "80, 443" if spec.get("tls") else "80",
     }
@@ -226,6 +244,8 @@ RESOURCES: Final = (
             has_generation=True,
             on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
             validates=(_validate_ingress,),
+            warns=_ingress_warnings,
+            warns_on_update=lambda _new, _old: False,
             validates_status=(validate_ingress_status,),
         ),
         cells=_ingress_cells,

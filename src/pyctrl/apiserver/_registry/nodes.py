@@ -32,7 +32,7 @@ _ROLE = "node-role.kubernetes.io/"
 def _node_cells(obj: Object) -> Cells:
     spec, status, labels = spec_of(obj), status_of(obj), obj["metadata"].get("labels") or {}
     info = status.get("nodeInfo") or {}
-    addresses = {each["type"]: each["address"] for each in status.get("addresses") or ()}
+    addresses = {each["type"]: each["address"] for each in reversed(status.get("addresses") or ())}  # the first counts
     ready = next((each for each in status.get("conditions") or () if each["type"] == "Ready"), None)
     words = "Unknown" if ready is None else "Ready" if ready["status"] == "True" else "NotReady"
     architecture = f" ({info['architecture']})" if info.get("architecture") else ""

@@ -15,6 +15,16 @@ ROWS: list[Row] = [
         {"spec": {"controller": "e.com/c", "parameters": {"apiGroup": "a.b", "kind": "P", "name": "p"}}},
         ["e.com/c", "P.a.b/p"],
     ),
+    (
+        ("networking.k8s.io", "v1", "ingresses"),
+        {"spec": {"rules": [{"host": "a.b"}, {}, {"host": "c.d"}, {"host": "e.f"}, {}]}},
+        ["<none>", "a.b,c.d,e.f + 2 more...", "", "80"],
+    ),
+    (
+        ("networking.k8s.io", "v1", "ingresses"),
+        {"spec": {"rules": [{}, {"host": "a.b"}, {"host": "c.d"}, {"host": "e.f"}]}},
+        ["<none>", "a.b,c.d,e.f", "", "80"],
+    ),
 ]
 
 
@@ -36,3 +46,15 @@ def test_the_annotation_of_a_new_ingress_names_its_class(ask: Asker) -> None:
     assert (code, refused["details"]["causes"][0]["field"]) == (422, "annotations.kubernetes.io/ingress.class")
     assert ask("POST", ingresses, made)[0] == 201
     assert ask("PATCH", f"{ingresses}/i", {"spec": {"ingressClassName": "a"}}, headers=MERGE)[0] == 200
+
+
+def test_a_class_in_an_annotation_is_deprecated(ask: Asker) -> None:
+    """A new Ingress gets a warning for the annotation if the field is not set."""
+    ingress = {"metadata": {"name": "i", "annotations": {"kubernetes.io/ingress.class": "b"}}}
+    spec = {"defaultBackend": {"service": {"name": "s", "port": {"number": 80}}}}
+    path = "/apis/networking.k8s.io/v1/namespaces/default/ingresses"
+    warnings = [
+        value for name, value in ask.answer("POST", path, {**ingress, "spec": spec}).headers if name == "Warning"
+    ]
+    why = "is deprecated, please use 'spec.ingressClassName' instead"
+    assert warnings == [f'299 - "annotation \\"kubernetes.io/ingress.class\\" {why}"']

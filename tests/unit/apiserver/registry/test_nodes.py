@@ -8,6 +8,7 @@ import pytest
 
 from pyctrl.apiserver._registry.nodes import RESOURCES
 from tests.unit.apiserver.registry._refusals import refusals
+from tests.unit.apiserver.registry._tables import cells_of
 
 STRATEGY = RESOURCES[0].new_strategy()
 
@@ -48,3 +49,11 @@ def test_the_first_cidr_is_in_both_fields() -> None:
     for node in (first, second):
         STRATEGY.prepare(node, None)
         assert node["spec"] == {"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.0.0.0/24"]}
+
+
+def test_the_first_address_of_a_node_is_in_its_row() -> None:
+    """A node with an IPv4 and an IPv6 address is shown with the one that it has first."""
+    addresses = [{"type": "InternalIP", "address": each} for each in ("1.1.1.1", "::1")]
+    cells = cells_of(("", "v1", "nodes"), {"status": {"addresses": addresses}})
+    assert "1.1.1.1" in cells
+    assert "::1" not in cells
