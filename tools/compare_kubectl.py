@@ -53,6 +53,7 @@ VOLATILE = (
     (r"\b10\.0\.0\.\d+", "10.0.0.N"),
     (r"\b3[0-2]\d{3}\b", "NODEPORT"),
     (r"(\b\d+d)?(\d+h)?(\d+m)?(\b|(?<=\dm))\d+(\.\d+)?s\b", "AGE"),
+    (r"(Active +)\d+m$", r"\1AGE"),
     (r" \(x\d+ over AGE\)", ""),  # controllers send some events again, by time
     (r"LS0tLS1CRUdJTi[\w+/=]+", "PEM"),
     (r"<invalid>|\b\d+m\d+s", "AGE"),

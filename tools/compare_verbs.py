@@ -48,6 +48,7 @@ VOLATILE = (
     (re.compile(r"(?<=rrent: )(\d+|<rv:\d+>)"), "<version>"),  # of "current"; `uid: u` is replaced in it, too
     (re.compile(r"(?<=too old resource version: 1 \()\d+"), "<version>"),
     (re.compile(r"\b10\.(0|99)\.0\.\d+|<ip>"), "<address>"),  # of a service, from any ServiceCIDR
+    (re.compile(r"\b(253|<rv:\d+>)(?= characters)"), "<length>"),  # in a description, or a version's number
     (re.compile(r"\bmade-[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "made-<suffix>"),
     (re.compile(r"^(\d+m)?\d+s$|^\d+m$"), "<age>"),
     (re.compile(r"^(\d{3}|<rv:\d+>)(?=: (Not Acceptable|Unsupported Media Type))"), "<code>"),  # or a version's number
@@ -64,6 +65,7 @@ KNOWN: tuple[tuple[str, str], ...] = (
         "kube-apiserver removes the instances some time later",
     ),
     (r"^CustomResourceDefinition\.\S+ apply-", "kube-apiserver accepts the names some time later"),
+    (r"^Namespace\.v1 watch-from$", "other scenarios create namespaces meanwhile"),
     (r"^(Namespace|Thing)\.\S+ watch-old$", "the watch cache of kube-apiserver starts some time later"),
 )
 
