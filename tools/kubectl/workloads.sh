@@ -48,7 +48,7 @@ kubectl set env -f sets.yaml A=1 --local -o yaml | grep -A2 env:; kubectl set im
 
 kubectl set env statefulset/db B=2 A=1 --containers='d*'; kubectl set env statefulset/db --list; kubectl set env statefulset/db A- B-; kubectl set env statefulsets --all --containers=nosuch C=1; kubectl set env rc --all ENV=prod; kubectl set env pods --all --list | grep -v '^#' | sort | uniq -c
 
-kubectl create secret generic keys --from-literal=one=1 --from-literal=two-b=2; kubectl set env daemonset/agent --from=secret/keys --prefix=K_; kubectl set env daemonset/agent --list --resolve; kubectl get daemonset agent -o jsonpath='{.spec.template.spec.containers[0].env}{"\n"}'; kubectl set env daemonset/agent --from=secret/nosuch
+kubectl create secret generic keys --from-literal=two-b=2; kubectl set env daemonset/agent --from=secret/keys --prefix=K_; kubectl set env daemonset/agent --list --resolve; kubectl get daemonset agent -o jsonpath='{.spec.template.spec.containers[0].env}{"\n"}'; kubectl set env daemonset/agent --from=secret/nosuch
 
 kubectl create serviceaccount robot; kubectl set serviceaccount statefulset/db robot; kubectl set serviceaccount daemonset agent; kubectl set resources daemonset agent --limits=cpu=0,memory=0 --requests=cpu=0,memory=0; kubectl set resources daemonset agent --limits=nosuch; kubectl set selector service nosuch a=b
 
@@ -86,10 +86,10 @@ kubectl create job one --image=a --dry-run=client -o yaml | sed 's/backoffLimit.
 
 kubectl create cronjob tick --image=a --schedule='0 0 1 1 *' --restart=OnFailure; kubectl patch cronjob tick -p '{"spec":{"timeZone":"Nosuch/Zone"}}'; kubectl patch cronjob tick -p '{"spec":{"timeZone":"Europe/Berlin","suspend":true,"concurrencyPolicy":"Replace"}}'; kubectl get cronjob tick -o wide; kubectl create job now --from=cronjob/tick; kubectl get job now -o jsonpath='{.metadata.ownerReferences[0].kind} {.metadata.annotations}{"\n"}'; kubectl delete cronjob tick --cascade=orphan; kubectl get job now -o name
 
-kubectl annotate pods -l app=box description='my frontend' --list; kubectl annotate pods --all description='my frontend' >/dev/null; kubectl annotate pod box description-; kubectl label pods -l app=box status=unhealthy --overwrite; kubectl label pod box2 box nosuch a=b; kubectl label -f sets.yaml tier=x --dry-run=server; kubectl label --local -f sets.yaml tier=x -o name
+kubectl annotate pods -l app=box description='my frontend' --list | sort | uniq -c; kubectl annotate pods --all description='my frontend' >/dev/null; kubectl annotate pod box description-; kubectl label pods -l app=box status=unhealthy --overwrite; kubectl label pod box2 box nosuch a=b; kubectl label -f sets.yaml tier=x --dry-run=server; kubectl label --local -f sets.yaml tier=x -o name
 
 kubectl get events --field-selector type=Normal,reason=SuccessfulCreate -o custom-columns=KIND:.involvedObject.kind,NAME:.involvedObject.name --no-headers | sort -u; kubectl events --for=statefulset/db -o custom-columns=R:.reason --no-headers | sort | uniq -c; kubectl events --for=nosuch/x; kubectl events -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["kind"])'
 
-kubectl describe statefulset db; kubectl describe daemonset agent; kubectl describe rc old | grep -v '^  Normal'
+kubectl describe statefulset/db daemonset/agent rc/old | grep -v '^  Normal'  # their order varies
 
 kubectl get pvc -o custom-columns=NAME:.metadata.name,LABELS:.metadata.labels --no-headers; kubectl delete statefulset db --cascade=orphan; kubectl get pods -l app=db -o jsonpath='{range .items[*]}{.metadata.name} {.metadata.ownerReferences}{"\n"}{end}'; kubectl delete pods -l app=db --grace-period=0 --force; kubectl delete pvc --all --wait=false; kubectl delete rc old --cascade=foreground --timeout=20s; kubectl delete -f sets.yaml --ignore-not-found --wait --timeout=20s; kubectl delete all -l app=box --now; kubectl delete pods --all --grace-period=-1
