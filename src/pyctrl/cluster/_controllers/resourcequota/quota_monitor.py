@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from pyctrl._quota import IGNORED_RESOURCES, evaluator_of, is_terminating
 from pyctrl.api import GroupVersionKind
 from pyctrl.cache import Cache, Deleted, Synced, Updated
-from pyctrl.client import Client
+from pyctrl.client import Client, ResourceMapping
 from pyctrl.controller import Request, RequestSink, Source, TriggerCause
 from pyctrl.kinds.core.v1 import Pod, ResourceQuota
 
 __all__ = ["QuotaMonitor", "tracked_kinds"]
 
 _ENDED = ("Failed", "Succeeded")
+_COUNT = "count/"  # the prefix of names that count the objects of a resource
 
 
 async def tracked_kinds(live: Client, names: Collection[str]) -> list[tuple[tuple[str, str], GroupVersionKind]]:
     """Return the resources that quotas of these names track, by group and plural, each with a kind to read it by."""
+    found = _tracked(await live.discovery.mappings(), names)
+    if any(name.startswith(_COUNT) and not _is_tracked(name, found) for name in names):  # of a newer definition
+        found = _tracked(await live.discovery.mappings(refresh=True), names)
+    return list(found.items())
+
+
+def _tracked(mappings: Iterable[ResourceMapping], names: Collection[str]) -> dict[tuple[str, str], GroupVersionKind]:
     found: dict[tuple[str, str], GroupVersionKind] = {}
-    for mapping in await live.discovery.mappings():
+    for mapping in mappings:
         resource = mapping.gvk.group, mapping.plural
         if not mapping.namespaced or resource in IGNORED_RESOURCES or resource in found:
             continue
         evaluator = evaluator_of(*resource)
         if {"list", "watch"} <= set(mapping.verbs) and any(evaluator.matches(name) for name in names):
             found[resource] = mapping.gvk
-    return list(found.items())
+    return found
+
+
+def _is_tracked(name: str, resources: Iterable[tuple[str, str]]) -> bool:
+    return any(evaluator_of(*each).matches(name) for each in resources)
 
 
 class QuotaMonitor(Source):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from random import Random
 
 import pytest
@@ -11,6 +12,7 @@ from pyctrl.api import Key, ObjectMeta, Quantity
 from pyctrl.cluster import Cluster
 from pyctrl.errors import Forbidden
 from pyctrl.kinds.core.v1 import ConfigMap, Container, Pod, PodSpec, ResourceQuota, ResourceQuotaSpec
+from tests.unit.apiserver._objects import definition
 
 
 def pod(name: str) -> Pod:
@@ -40,3 +42,22 @@ async def test_a_quota_limits_pods_until_some_are_deleted() -> None:
         status = (await client.get(ResourceQuota, Key("default", "q"))).to_wire()["status"]
         assert status == {"hard": hard, "used": {"pods": "0", "count/configmaps": "2"}}  # with kube-root-ca.crt
         await client.create(pod("b"))
+
+
+@pytest.mark.virtual_time
+async def test_a_quota_counts_objects_of_a_definition_that_is_newer_than_the_controller() -> None:
+    """A quota for custom resources has their number, although the controller read earlier which resources exist."""
+    async with Cluster(kubelet=False, random=Random(1)) as cluster, cluster.client() as client:
+        for name, resource in (("first", "configmaps"), ("second", "things.test.example.com")):
+            quota = ResourceQuota(
+                metadata=ObjectMeta(name=name, namespace="default"),
+                spec=ResourceQuotaSpec(hard={f"count/{resource}": Quantity("5")}),
+            )
+            await client.create(quota)
+            await asyncio.sleep(1)
+            if name == "first":
+                made = definition({"type": "object"})
+                path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+                assert cluster.server.handle_nowait("POST", path, body=json.dumps(made).encode()).status == 201
+        status = (await client.get(ResourceQuota, Key("default", "second"))).to_wire()["status"]
+        assert status["used"] == {"count/things.test.example.com": "0"}
