@@ -28,7 +28,7 @@ kubectl top pod --sort-by=cpu; kubectl top pod p --containers; kubectl top node 
 
 kubectl config set-context other --namespace=zz --cluster=x; kubectl --context=other get pods; kubectl config rename-context other o2; kubectl config delete-context o2; kubectl get pods --server=https://127.0.0.1:1 2>&1 | tail -1; kubectl get pods --as=system:anonymous; kubectl get pods --as=x --as-uid=1 --as-user-extra=a=b
 
-kubectl get events -o wide --sort-by=.lastTimestamp --no-headers | awk '{print $2,$3}' | sort -u; kubectl events --all-namespaces --types=Normal --no-headers | awk '{print $4}' | sort -u; kubectl events --for pod/p -o yaml | grep -c reason:; kubectl get events --watch --request-timeout=1s -o name | head -1 | sed 's/\/.*//'; kubectl get ev -o custom-columns=S:.source.component,R:.reportingComponent --no-headers | sort -u
+kubectl get events -o wide --sort-by=.lastTimestamp --no-headers | awk '{print $2,$3}' | sort -u; kubectl events --for pod/p -o yaml | grep -c reason:; kubectl get events --watch --request-timeout=1s -o name | head -1 | sed 's/\/.*//'; kubectl get ev -o custom-columns=S:.source.component,R:.reportingComponent --no-headers | sort -u
 
 kubectl wait --for=condition=Available=false deployment/cmd --timeout=5s; kubectl wait --for=condition=ready pod -l app=cmd --timeout=1s 2>&1 | sed 's/cmd-[^ ]*/C/'; kubectl wait --for='jsonpath={.status.conditions[?(@.type=="Available")].status}=False' deployment/cmd --timeout=5s; kubectl wait --for=jsonpath='{.status' deployment/cmd; kubectl wait --for=nosuch=x deployment/cmd; kubectl wait deployment --all --for=create --timeout=1s; kubectl wait --for=delete deployment -l nosuch=x --timeout=1s; kubectl wait --for=condition=Available
 
