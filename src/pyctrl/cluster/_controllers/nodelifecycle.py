@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from pyctrl import _clock
-from pyctrl.api import Key, format_time
+from pyctrl.api import Key, ObjectMeta, format_time
 from pyctrl.client import MergePatch, StrategicMergePatch
 from pyctrl.cluster._controllers.handlers import no_requests
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
@@ -61,14 +61,20 @@ class NodeLifecycleReconciler(Reconciler[Node]):
 
     def __init__(self, recorder: LegacyEventRecorder, latest_heartbeat: Callable[[str], float | None]) -> None:
         self._recorder, self._latest_heartbeat = recorder, latest_heartbeat
+        self._registered: dict[str, str] = {}  # the uids of the nodes that exist
         self._heartbeats: dict[str, tuple[object, float]] = {}  # the last heartbeat of each node, and when it was seen
 
     async def reconcile(self, request: Request) -> Result | None:
         node = await self.client.find(Node, request.key)
         if node is None:
             self._heartbeats.pop(request.name, None)
+            if (uid := self._registered.pop(request.name, None)) is not None:
+                message = f"Node {request.name} event: Removing Node {request.name} from Controller"
+                gone = Node(metadata=ObjectMeta(name=request.name, uid=uid))
+                await self._recorder.normal(gone, "RemovingNode", message)
             return None
-        if request.name not in self._heartbeats:
+        if request.name not in self._registered:
+            self._registered[request.name] = node.metadata.uid
             message = f"Node {request.name} event: Registered Node {request.name} in Controller"
             await self._recorder.normal(node, "RegisteredNode", message)
         try:

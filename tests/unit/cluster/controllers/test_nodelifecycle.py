@@ -8,10 +8,10 @@ from random import Random
 
 import pytest_asyncio
 
-from pyctrl.api import Key
+from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
 from pyctrl.cluster import Cluster
-from pyctrl.kinds.core.v1 import Node, Pod
+from pyctrl.kinds.core.v1 import Event, Node, Pod
 from tests.unit.cluster._nodes import ONE, on, taints, tell
 from tests.unit.cluster._pods import conditions, pod, reasons, until, until_phase
 
@@ -103,3 +103,18 @@ async def test_a_cordon_is_a_taint(client: Client) -> None:
     assert (await client.get(Pod, P)).status.phase == "Running"
     await client.patch(Node, ONE, MergePatch({"spec": {"unschedulable": None}}))
     await until_phase(client, "late", "Running")
+
+
+async def test_events_tell_that_nodes_come_and_go(client: Client) -> None:
+    """A node is registered once and removed once, as the Events say, which name the node by its uid."""
+    await wait_for(client, Node, ONE, lambda _found: True)
+    await client.create(Node(metadata=ObjectMeta(name="extra")))
+    await asyncio.sleep(1)
+    uid = (await client.get(Node, Key("", "extra"))).metadata.uid
+    await client.delete(Node, Key("", "extra"))
+    await asyncio.sleep(1)
+    found = [each for each in await client.list(Event, namespace="default") if each.involved_object.name == "extra"]
+    assert [(each.reason, each.message, each.involved_object.uid) for each in found] == [
+        ("RegisteredNode", "Node extra event: Registered Node extra in Controller", uid),
+        ("RemovingNode", "Node extra event: Removing Node extra from Controller", uid),
+    ]

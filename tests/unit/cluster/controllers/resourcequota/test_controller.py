@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from pyctrl.api import Key, ObjectMeta, Quantity
+from pyctrl.api import Key, ObjectMeta, Quantity, Unstructured
 from pyctrl.cluster import Cluster
 from pyctrl.errors import Forbidden
 from pyctrl.kinds.core.v1 import ConfigMap, Container, Pod, PodSpec, ResourceQuota, ResourceQuotaSpec
@@ -61,3 +61,24 @@ async def test_a_quota_counts_objects_of_a_definition_that_is_newer_than_the_con
                 assert cluster.server.handle_nowait("POST", path, body=json.dumps(made).encode()).status == 201
         status = (await client.get(ResourceQuota, Key("default", "second"))).to_wire()["status"]
         assert status["used"] == {"count/things.test.example.com": "0"}
+
+
+@pytest.mark.virtual_time
+async def test_a_quota_may_be_older_than_the_definition_that_it_counts() -> None:
+    """A quota limits the objects of a definition soon after it is created, and follows their deletion."""
+    async with Cluster(kubelet=False, random=Random(1)) as cluster, cluster.client() as client:
+        hard = {"count/things.test.example.com": Quantity("1")}
+        await client.create(
+            ResourceQuota(metadata=ObjectMeta(name="q", namespace="default"), spec=ResourceQuotaSpec(hard=hard))
+        )
+        await asyncio.sleep(60)
+        await client.create(Unstructured(definition({"type": "object"})))
+        await asyncio.sleep(1)
+        kind = {"apiVersion": "test.example.com/v1", "kind": "Thing"}
+        things = [Unstructured({**kind, "metadata": {"name": name, "namespace": "default"}}) for name in ("a", "b")]
+        await client.create(things[0])
+        with pytest.raises(Forbidden, match="exceeded quota"):
+            await client.create(things[1])
+        await client.delete(things[0])
+        await asyncio.sleep(1)
+        await client.create(things[1])
