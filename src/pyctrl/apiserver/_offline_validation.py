@@ -94,7 +94,7 @@ class OfflineValidator:
             _fill_name_and_namespace(metadata_of(new, resource), resource)
             resource.decode(new, field_validation="Warn", warnings=warnings)
             problems += _unknown_fields(warnings)
-            validation = resource.prepare_create(new, warnings=warnings)
+            validation = resource.prepare_create(new, warnings=warnings, is_dry_run=True)
             if validation is not None:
                 validation()
         except StatusError as refused:

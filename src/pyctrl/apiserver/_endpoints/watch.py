@@ -36,6 +36,7 @@ __all__ = ["WATCH_SECONDS", "WatchHandler", "WatchLines", "with_name"]
 WATCH_SECONDS = 1800  # kube-apiserver's minimum; a watch without a timeout lasts up to twice as long
 BOOKMARK_SECONDS = 60.0  # kube-apiserver's interval
 LAST_BOOKMARK_SECONDS = 2.0  # before the end of a watch with a timeout: the position at which the client resumes
+RENEWAL_SECONDS = 10.0  # after which the version of kube-apiserver has moved: it renews the Lease of its identity
 BATCH = 256  # events written in one chunk, so that a long history does not become one huge write
 
 
@@ -163,7 +164,7 @@ class WatchServer:
             elif is_bookmark_due:
                 is_bookmark_due = False
                 deadlines.bookmarked()
-                chunks = self._bookmark()
+                chunks = self._bookmark(deadlines.age)
             elif not await self._collection.wait_for_event(deadlines.next()):
                 if deadlines.is_over():
                     return
@@ -187,9 +188,9 @@ class WatchServer:
         if self._plan.initial_end:
             yield self._lines.bookmark(self._plan.version, {"k8s.io/initial-events-end": "true"})
 
-    def _bookmark(self) -> Iterable[bytes]:
-        """Yield a bookmark, unless the watch began at its version."""
-        if self._storage.version > (self._plan.after or self._plan.version):
+    def _bookmark(self, age: float) -> Iterable[bytes]:
+        """Yield a bookmark, unless a watch of some seconds began at its version."""
+        if age >= RENEWAL_SECONDS or self._storage.version > (self._plan.after or self._plan.version):
             yield self._lines.bookmark(self._storage.version)
 
     def _chunks(self, events: list[WatchCacheEvent]) -> Iterable[bytes]:
@@ -285,7 +286,8 @@ class _Deadlines:
     def __init__(self, seconds: float, bookmarks: bool) -> None:
         self._now: Callable[[], float] = asyncio.get_running_loop().time
         self._bookmarks = bookmarks
-        self._end = self._now() + seconds
+        self._began = self._now()
+        self._end = self._began + seconds
         self._bookmark = self._next_bookmark()
 
     def _next_bookmark(self) -> float:
@@ -294,6 +296,11 @@ class _Deadlines:
         now = self._now()
         last = self._end - LAST_BOOKMARK_SECONDS
         return min(now + BOOKMARK_SECONDS, last if now < last else self._end)
+
+    @property
+    def age(self) -> float:
+        """The seconds since the watch began."""
+        return self._now() - self._began
 
     def next(self) -> float:
         return min(self._bookmark, self._end)

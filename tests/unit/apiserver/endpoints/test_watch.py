@@ -116,13 +116,19 @@ async def test_a_watch_ends_when_its_time_is_over(ask: Asker) -> None:
     assert loop.time() - began == 10
 
 
-async def test_no_bookmark_has_the_version_at_which_a_watch_began(ask: Asker) -> None:
-    """A watch during which nothing is written ends without a bookmark: the client has its version."""
+async def test_a_short_watch_has_no_bookmark_with_its_first_version(ask: Asker) -> None:
+    """A watch of some seconds during which nothing is written ends without a bookmark: the client has its version."""
     ask.make("a")
     version = str(ask.server.storage.version)
     for query in ({"resourceVersion": version}, {}):
         async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="10", **query) as watching:
             assert "BOOKMARK" not in [event["type"] for event in await watching.rest()]
+
+
+async def test_a_watch_of_an_idle_server_has_bookmarks(ask: Asker) -> None:
+    """A longer watch has one each minute, also if nothing is written: clients take silence for a broken connection."""
+    async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="150") as watching:
+        assert [event["type"] for event in await watching.rest()] == ["BOOKMARK"] * 3
 
 
 async def test_a_watch_whose_time_is_over_before_it_begins_is_empty(ask: Asker) -> None:

@@ -16,7 +16,7 @@ import yaml
 
 from pyctrl.api import Key
 from pyctrl.client import Client, Config, wait_for
-from pyctrl.kinds.core.v1 import Namespace, Pod, ServiceAccount
+from pyctrl.kinds.core.v1 import Namespace, Node, Pod, ServiceAccount
 from tests.unit.cli._command import apiserver
 from tests.unit.cli.apiserver._served import ALONE, TOKENS
 from tests.unit.cli.conftest import Run
@@ -60,6 +60,8 @@ def test_pods_are_distributed_among_the_nodes(tmp_path: Path) -> None:
     async def place(config: Config) -> set[str | None]:
         async with Client.connect(config) as client:
             await wait_for(client, ServiceAccount, Key("default", "default"))
+            for number in (1, 2, 3):
+                await wait_for(client, Node, Key("", f"node-{number}"), lambda node: not node.spec.taints)
             pods = [{"metadata": {"name": f"p{each}", "namespace": "default"}, "spec": SPEC} for each in range(3)]
             made = [await client.create(Pod.from_wire(each)) for each in pods]
             bound = [await wait_for(client, Pod, each.key, lambda pod: bool(pod.spec.node_name)) for each in made]
