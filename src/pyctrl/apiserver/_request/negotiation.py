@@ -68,12 +68,12 @@ def negotiate_media_type(accept: str, *, may_stream: bool = False, is_custom: bo
     """
     if not accept:
         return MediaTypeOptions()
-    clauses = [[part.strip() for part in clause.split(";")] for clause in accept.split(",")]
+    clauses = _clauses(accept)
     if not any(media in _MEDIA for media, *_ in clauses):
         if is_custom:
             raise not_acceptable_representation()
         raise not_acceptable((*MEDIA_TYPES, *STREAM_MEDIA_TYPES) if may_stream else MEDIA_TYPES)
-    for media, *parameters in sorted(clauses, key=_preference):
+    for media, *parameters in clauses:
         found = _MEDIA.get(media)
         if found is None:
             continue
@@ -100,10 +100,10 @@ def negotiate_discovery(accept: str, *, has_aggregated: bool, is_routed: bool = 
     Raises:
         StatusError: 406, the server supports no accepted type.
     """
-    clauses = [[part.strip() for part in clause.split(";")] for clause in accept.split(",")] if accept else [[JSON]]
+    clauses = _clauses(accept or JSON)
     if is_routed and not {*MEDIA_TYPES, "*/*", ""} & _accepted(accept):
         raise not_acceptable()
-    for media, *parameters in sorted(clauses, key=_preference):
+    for media, *parameters in clauses:
         found, options = _DISCOVERY_MEDIA.get(media), _options(parameters)
         if found is None:
             continue
@@ -146,8 +146,13 @@ def negotiate_openapi(accept: str, version: str) -> str:
     protobuf = f"application/com.github.proto-openapi.spec.{version}.v1.0+protobuf"
     deprecated = f"application/com.github.proto-openapi.spec.{version}@v1.0+protobuf"
     known = {JSON: JSON, "application/*": JSON, "*/*": JSON, protobuf: protobuf, deprecated: protobuf}
-    clauses = [[part.strip() for part in clause.split(";")] for clause in (accept or "*/*").split(",")]
-    return next((known[media] for media, *_ in sorted(clauses, key=_preference) if media in known), "")
+    return next((known[media] for media, *_ in _clauses(accept or "*/*") if media in known), "")
+
+
+def _clauses(accept: str) -> list[list[str]]:
+    """Return the clauses of `Accept` by preference, each a media type and its parameters."""
+    clauses = [[part.strip() for part in clause.split(";")] for clause in accept.split(",")]
+    return sorted(clauses, key=_preference)
 
 
 def _accepted(accept: str) -> set[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pyctrl.api import KubernetesObject
 from pyctrl.controller import ObjectChange, Predicate, Request
+from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 
-__all__ = ["OwnWrites", "no_requests"]
+__all__ = ["OwnWrites", "is_established", "no_requests"]
 
 REMEMBERED = 4096  # writes whose events have not come yet
 
@@ -13,6 +14,11 @@ REMEMBERED = 4096  # writes whose events have not come yet
 def no_requests(observed: object) -> list[Request]:
     """Enqueue nothing: the watch only keeps objects of a kind in the cache for lookups."""
     return []
+
+
+def is_established(definition: CustomResourceDefinition) -> bool:
+    """Return whether a definition is served."""
+    return any(each.type == "Established" and each.status == "True" for each in definition.status.conditions)
 
 
 class OwnWrites(Predicate):

@@ -9,6 +9,7 @@ from pyctrl.api import GroupKind, GroupVersionKind, Key
 from pyctrl.cache import Cache, Deleted, Synced, Updated
 from pyctrl.client import Client, ResourceMapping
 from pyctrl.cluster._controllers.garbagecollector.graph import Graph, GraphNode
+from pyctrl.cluster._controllers.handlers import is_established
 from pyctrl.controller import Request, RequestSink, Source, TriggerCause
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.apiregistration.v1 import APIService
@@ -121,7 +122,7 @@ def _is_available(api_service: APIService) -> bool:
 
 def _served(definition: CustomResourceDefinition) -> ResourceMapping | None:
     """Return the mapping of a custom resource in its first served version; None if it is not established."""
-    if not any(c.type == "Established" and c.status == "True" for c in definition.status.conditions):
+    if not is_established(definition):
         return None
     spec = definition.spec
     version = next((version.name for version in spec.versions if version.served), None)

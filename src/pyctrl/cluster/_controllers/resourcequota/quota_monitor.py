@@ -10,6 +10,7 @@ from pyctrl._quota import IGNORED_RESOURCES, evaluator_of, is_terminating
 from pyctrl.api import GroupVersionKind
 from pyctrl.cache import Cache, Deleted, Synced, Updated
 from pyctrl.client import Client, ResourceMapping
+from pyctrl.cluster._controllers.handlers import is_established
 from pyctrl.controller import Request, RequestSink, Source, TriggerCause
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.core.v1 import Pod, ResourceQuota
@@ -94,7 +95,7 @@ class QuotaMonitor(Source):
                     continue
                 definition = change.decode(CustomResourceDefinition)
                 resource = definition.spec.group, definition.spec.names.plural
-                if resource in self._watched or not _is_established(definition):
+                if resource in self._watched or not is_established(definition):
                     continue
                 name = f"{_COUNT}{resource[1]}.{resource[0]}"
                 requests = [
@@ -119,10 +120,6 @@ class QuotaMonitor(Source):
                         if any(map(matches, names)):
                             cause = TriggerCause(f"{gvk.kind} {change.key}")
                             queue.add(Request(change.key.namespace, name), cause=cause)
-
-
-def _is_established(definition: CustomResourceDefinition) -> bool:
-    return any(each.type == "Established" and each.status == "True" for each in definition.status.conditions)
 
 
 def _releases(resource: tuple[str, str], change: Updated) -> bool:
