@@ -45,8 +45,9 @@ def why_unreadable(error: Exception) -> str:
     """Return the reason why JSON could not be decoded, as the end of a sentence."""
     if isinstance(error, RecursionError):
         return "it is nested deeper than this Python can decode, about 1,000 levels on Python 3.11"
-    if isinstance(error, UnicodeDecodeError):
-        return f"it is not UTF-8: {error.reason} at byte {error.start} of a string"
+    # msgspec raises UnicodeDecodeError before 0.23, and DecodeError with this text since.
+    if isinstance(error, UnicodeDecodeError) or str(error).startswith("Invalid UTF-8"):
+        return "it is not UTF-8"
     return str(error)
 
 
