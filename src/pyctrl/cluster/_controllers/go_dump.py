@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyctrl import _schemas
 
@@ -17,6 +17,15 @@ _ITEMS = {"v1.ResourceList": "resource.Quantity"}  # of maps with a name
 _ZERO_TIME = "{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}"
 _QUANTITY = re.compile(r"([+-]?)0*(\d*)\.?(\d*?)0*(?:([KMGTPE])i|([num kMGTPE]?)|[eE]([+-]?\d+))")
 _BINARY, _DECIMAL = " KMGTPE", "num kMGTPE"
+
+
+class _Field(NamedTuple):
+    """A field of a struct. An embedded struct has no name on the wire."""
+
+    name: str
+    wire_name: str
+    kind: str
+    absent: str  # the text of the field if the value does not have it, which is so for most
 
 
 def dump_for_hash(kind: str, value: Any) -> str:
@@ -34,8 +43,8 @@ def dump_for_hash(kind: str, value: Any) -> str:
 
 def _dump(kind: str, value: Any) -> str:
     """Return a value without its type, which items of lists and maps do not have."""
-    fields = _structs().get(kind)
-    if fields is not None:
+    fields = _fields_of(kind)
+    if fields:
         return _struct(fields, value or {})
     if kind == "v1.Time":
         return _ZERO_TIME  # the server sets the times of metadata, not those of templates
@@ -56,9 +65,11 @@ def _dump(kind: str, value: Any) -> str:
     return str(value or 0) if kind in _NUMBERS else value or ""
 
 
-def _struct(fields: Sequence[Sequence[str]], value: Mapping[str, Any]) -> str:
-    """Return a struct; an embedded one has no name on the wire."""
-    shown = (f"{name}:{dump_for_hash(kind, value.get(key) if key else value)}" for name, key, kind in fields)
+def _struct(fields: Sequence[_Field], value: Mapping[str, Any]) -> str:
+    shown = []
+    for name, wire_name, kind, absent in fields:
+        found = value.get(wire_name) if wire_name else value
+        shown.append(absent if found is None else f"{name}:{dump_for_hash(kind, found)}")
     return f"{{{' '.join(shown)}}}"
 
 
@@ -85,6 +96,13 @@ def _shown_quantity(value: int, scale: int, text: str, form: str) -> str:
     amount = f"i:(resource.int64Amount){{value:(int64){value} scale:(resource.Scale){scale}}}"
     large = f"d:(resource.infDecAmount){{Dec:(*inf.Dec){_NIL}}}"
     return f"{{{amount} {large} s:(string){text} Format:(resource.Format){form}}}"
+
+
+@cache
+def _fields_of(kind: str) -> Sequence[_Field]:
+    """Return the fields of a struct; none of another type."""
+    rows = _structs().get(kind, ())
+    return [_Field(name, wire_name, of, f"{name}:{dump_for_hash(of, None)}") for name, wire_name, of in rows]
 
 
 @cache
