@@ -27,6 +27,7 @@ __all__ = ["SERVICE_CLUSTER_IP_RANGE", "SERVICE_NODE_PORT_RANGE", "ServiceAlloca
 
 SERVICE_CLUSTER_IP_RANGE: Final = "10.0.0.0/24"  # kube-apiserver's defaults
 SERVICE_NODE_PORT_RANGE: Final = range(30000, 32768)
+_INT32: Final = 1 << 31  # one more than the largest int32
 _BEFORE_FIRST_DRY_PORT: Final = 32768  # as in kube-apiserver, whatever the range is
 _POLICY: Final = "spec.ipFamilyPolicy"
 DEFAULT_RANGE: Final = "kubernetes"  # the ServiceCIDR of the range that the server was started with
@@ -231,12 +232,15 @@ class ServiceAllocator:
             seen.add((port["protocol"], number))
 
     def _try_ports(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
-        """Set the ports of a dry run: those after the requested ones, or after a number above the default range."""
+        """Set the ports of a dry run: those after the requested ones, or after a number above the default range.
+
+        After the largest int32 comes the smallest one, which validation refuses, as in Go.
+        """
         own, tried = node_ports(before), set[int]()
 
         def next_port() -> int:
             tried.add(port := max(tried, default=_BEFORE_FIRST_DRY_PORT) + 1)
-            return port
+            return port if port < _INT32 else port - 2 * _INT32
 
         wants = has_node_ports(spec) and spec.get("allocateLoadBalancerNodePorts") is not False
         for index, port in enumerate(spec.get("ports") or ()):

@@ -151,6 +151,15 @@ def test_a_dry_run_checks_the_range_of_addresses_and_free_ports(ask: Asker) -> N
     assert (code, "provided port is already allocated" in refused["message"]) == (422, True)
 
 
+def test_a_dry_run_counts_on_after_the_largest_port(ask: Asker) -> None:
+    """After a requested port that is the largest int32 follows the smallest int32, which is refused as in Go."""
+    ports = [{"port": 80, "nodePort": 2**31 - 1}]
+    code, refused = _dry(ask, type="LoadBalancer", externalTrafficPolicy="Local", ports=ports)
+    found = {each["field"]: each["message"] for each in refused["details"]["causes"]}
+    assert code == 422
+    assert "Invalid value: -2147483648: must be between" in found["spec.healthCheckNodePort"]
+
+
 @pytest.mark.parametrize("requested", ["", "10.0.0.77"])
 def test_a_service_without_a_name_gets_no_address(ask: Asker, requested: str) -> None:
     """The IPAddress of a service names it, so a service without a name is refused before its name is looked at."""
