@@ -132,14 +132,15 @@ def apiserver(
         With `--insecure-http`, a name that clients call the server by. Addresses, `localhost` and the `--bind-address`
         need none. May be repeated.
     token_auth_file
-        Static tokens in kube-apiserver's format: `token,user,uid,"group1,group2"`. Without it, every
-        client is an administrator.
+        Static tokens in kube-apiserver's format: `token,user,uid,"group1,group2"`. Without it, a client CA file or a
+        webhook, every client is an administrator.
     client_ca_file
         Accept client certificates signed by these authorities, besides the server's own.
     authorization_mode
         Node, RBAC, AlwaysAllow or Webhook (`--authorization-webhook-config-file`), or several in order, separated by
         commas.
-        Defaults to RBAC if clients authenticate, else AlwaysAllow.
+        Defaults to RBAC if clients authenticate, else AlwaysAllow. If clients authenticate, AlwaysAllow refuses
+        requests without credentials.
     enable_admission_plugins
         Enable admission plugins that are off by default, by kube-apiserver's names, separated by commas. May be
         repeated.

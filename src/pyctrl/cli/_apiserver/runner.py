@@ -106,7 +106,9 @@ class ApiServerRunner:
         return asyncio.run(_until_signalled(self._serve))
 
     def _warn(self) -> None:
-        """Warn if an unprotected server listens on an address that other hosts can reach."""
+        """Warn of refused anonymous requests, and of an unprotected server that other hosts can reach."""
+        if not self._is_open and not self._anonymous_auth:
+            sys.stderr.write("warning: --authorization-mode AlwaysAllow: requests without credentials get 401\n")
         if _is_loopback(self.bind_address):
             return
         risks = ["every client is an administrator"] if self._is_open else []
@@ -121,10 +123,16 @@ class ApiServerRunner:
         """Return whether every client is an administrator, because none authenticates."""
         files = (
             self.token_auth_file,
+            self.client_ca_file,
             self.webhooks.authentication_token_webhook_config_file,
             self.webhooks.authorization_webhook_config_file,
         )
-        return not any(files) and "RBAC" not in (self.authorization_mode or ())
+        return not any(files) and self.authorization_mode in (None, ("AlwaysAllow",))
+
+    @property
+    def _anonymous_auth(self) -> bool:
+        """Return whether requests without credentials are anonymous, as upstream: never if everything is allowed."""
+        return "AlwaysAllow" not in (self.authorization_mode or ())
 
     async def _serve(self, ready: Callable[[str], None]) -> None:
         """Serve until cancelled. Flags and files are checked before anything is started."""
@@ -187,6 +195,7 @@ class ApiServerRunner:
                 enable_admission_plugins=cast("tuple[AdmissionPluginName, ...]", self.enable_admission_plugins),
                 disable_admission_plugins=cast("tuple[AdmissionPluginName, ...]", self.disable_admission_plugins),
                 admission_configuration=configuration,
+                anonymous_auth=self._anonymous_auth,
                 backend=backend,
                 history=self.history,
                 feature_gates=gates,
@@ -228,7 +237,7 @@ class ApiServerRunner:
 
     def _tokens(self) -> dict[str, User] | None:
         if self.token_auth_file is None:
-            return {} if "RBAC" in (self.authorization_mode or ()) else None
+            return None if self._is_open else {}
         try:
             return read_token_file(_read_file("--token-auth-file", self.token_auth_file).decode().splitlines())
         except ValueError as error:

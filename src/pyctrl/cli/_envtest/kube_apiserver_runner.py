@@ -7,6 +7,7 @@ import gc
 import os
 import ssl
 import sys
+from collections.abc import Collection
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from io import FileIO
@@ -51,6 +52,10 @@ CERT_DIR = "/var/run/kubernetes"
 SERVICE_CLUSTER_IP_RANGE = "10.0.0.0/24"
 SERVICE_NODE_PORT_RANGE = "30000-32767"
 MODES = ("Node", "RBAC", "AlwaysAllow", "Webhook")
+NOT_ANONYMOUS = (
+    "AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a "
+    "different authorizer"
+)
 
 _APPLIED = frozenset(
     (
@@ -199,12 +204,19 @@ class KubeAPIServerRunner:
                 enable_admission_plugins=self._plugins("enable-admission-plugins"),
                 disable_admission_plugins=self._plugins("disable-admission-plugins"),
                 admission_configuration=self._admission_configuration(),
-                # As upstream: users without credentials are never allowed everything.
-                anonymous_auth=self._flags.flag("anonymous-auth", default=True) and "AlwaysAllow" not in modes,
+                anonymous_auth=self._anonymous_auth(modes),
                 feature_gates=self._feature_gates(),
             )
         except ValueError as error:
             raise CommandFailed(str(error)) from error
+
+    def _anonymous_auth(self, modes: Collection[str]) -> bool:
+        """Return whether requests without credentials are anonymous, as upstream: never if everything is allowed."""
+        wanted = self._flags.flag("anonymous-auth", default=True)
+        if wanted and "AlwaysAllow" in modes:
+            print(f"kube-apiserver: {NOT_ANONYMOUS}", file=sys.stderr)
+            return False
+        return wanted
 
     def _registry(self) -> ResourceRegistry:
         """Return the resources. Of two ranges of cluster IPs the first is used, which has to be IPv4."""

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from pyctrl.api import Key
+from pyctrl.apiserver import CertificateAuthority
 from pyctrl.client import Client, Config, wait_for
 from pyctrl.kinds.core.v1 import Namespace, Node, Pod, ServiceAccount
 from tests.unit.cli._command import apiserver
@@ -132,6 +133,29 @@ def test_users_may_what_roles_let_them(tokens: Path, mode: list[str], codes: tup
     with apiserver(*ALONE, "--token-auth-file", tokens, *mode) as served:
         asked = [served.ask("GET", "/api/v1/pods", token=token)[0] for token in ("admin-token", "plain-token")]
         assert tuple(asked) == codes
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "warning"),
+    [
+        (["--token-auth-file", "TOKENS", "--authorization-mode", "AlwaysAllow"], 401, True),
+        (["--token-auth-file", "TOKENS", "--authorization-mode", "RBAC,AlwaysAllow"], 401, True),
+        (["--authorization-mode", "Node,AlwaysAllow"], 401, True),
+        (["--client-ca-file", "CA", "--authorization-mode", "AlwaysAllow"], 401, True),
+        (["--client-ca-file", "CA"], 403, False),
+        (["--token-auth-file", "TOKENS"], 403, False),
+        (["--authorization-mode", "AlwaysAllow"], 200, False),
+        ([], 200, False),
+    ],
+)
+def test_what_clients_without_credentials_may(tokens: Path, flags: list[str], code: int, warning: bool) -> None:
+    """If clients authenticate, AlwaysAllow refuses others with 401 and a warning, as kube-apiserver; else all may all."""
+    authority = tokens.with_name("ca.crt")
+    authority.write_bytes(CertificateAuthority.new().certificate)
+    files = {"TOKENS": tokens, "CA": authority}
+    with apiserver(*ALONE, *(files.get(flag, flag) for flag in flags)) as served:
+        assert served.ask("GET", "/api/v1/pods")[0] == code
+        assert ("requests without credentials get 401" in served.stop().err) == warning
 
 
 def test_roles_without_a_token_file(tmp_path: Path) -> None:

@@ -96,6 +96,8 @@ def test_users_without_credentials_are_not_allowed_everything(assets: Path, tmp_
         context = ssl._create_unverified_context()
         assert _code(f"{served.url}/api/v1/nodes", context) == 401
         assert _code(f"{served.url}/api/v1/nodes", context, "secret") == 200
+        warning = "AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false."
+        assert warning in served.stop().err
 
 
 def test_the_start_imports_little() -> None:
