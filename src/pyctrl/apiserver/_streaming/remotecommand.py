@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 LINGER_SECONDS = 1.0  # for a client to read the end of a command while it still sends input
+INPUT_SECONDS = 5.0  # for a process to use the last input of a client that has disconnected
 
 
 class StreamType(IntEnum):
@@ -68,7 +69,11 @@ class RemoteCommandConnection(Protocol):
 async def serve_remote_command(
     connection: RemoteCommandConnection, options: RemoteCommandOptions, run: ExecHandler
 ) -> None:
-    """Run a process with the streams of a client, until it exits or the client disconnects."""
+    """Run a process with the streams of a client, until it exits or the client disconnects.
+
+    A container runtime does not end the process of a client that has left: its input ends. Clients copy files in this
+    way. A process with input has some time for it here, and is cancelled then, as one without input is at once.
+    """
     streams = _streams(options)
     loop = asyncio.get_running_loop()
     process = loop.create_task(_run(connection, streams, run, options.action))
@@ -77,6 +82,11 @@ async def serve_remote_command(
         await asyncio.wait((process, receiving), return_when=asyncio.FIRST_COMPLETED)
         if process.done() and process.exception() is None:
             await asyncio.wait((receiving,), timeout=LINGER_SECONDS)
+        elif options.stdin and not process.done():
+            streams.stdin.close()
+            for output in (streams.stdout, streams.stderr):
+                output.discard()
+            await asyncio.wait((process,), timeout=INPUT_SECONDS)
     finally:
         await end([process, receiving])
     for task in (process, receiving):

@@ -60,7 +60,8 @@ class ExecProcess:
     sizes: TerminalSizeQueue = field(default_factory=TerminalSizeQueue)
 
 
-#: Runs a command and returns its exit code; None is 0. It is cancelled when the client disconnects.
+#: Runs a command and returns its exit code; None is 0. It is cancelled when the client disconnects, but has 5 seconds
+#: to use what the client sent to its stdin before.
 ExecFunction: TypeAlias = Callable[[ExecProcess], Awaitable[int | None]]
 
 #: Serves a connection to a port, as a function for `asyncio.start_server` does.

@@ -80,6 +80,22 @@ def test_a_process_ends_with_its_client() -> None:
     assert cancelled == [True]
 
 
+def test_the_last_input_of_a_client_is_used() -> None:
+    """A client may send input and disconnect at once: the process reads it to the end, and can use it for a while."""
+    copied = []
+
+    async def copy(streams: ContainerStreams) -> int:
+        data = await streams.stdin.read_all()
+        await streams.stdout.write(b"nobody reads this")
+        await asyncio.sleep(4)
+        copied.append(data)
+        return 0
+
+    client = Client(leaves_after=0)
+    run_virtual(serve_remote_command(client, RemoteCommandOptions(stdin=True, stdout=True), copy))
+    assert (copied, client.output) == ([b"in"], [])
+
+
 @pytest.mark.parametrize(
     ("error", "message"),
     [
