@@ -5,10 +5,11 @@ It is run as a file and imports no pyctrl, so that it starts in 20 ms and needs 
 
 import os
 import selectors
+import signal
 import socket
 import sys
 
-__all__ = ["main"]
+__all__ = ["PARENT_SECONDS", "main", "watched_parent"]
 
 VERSION = "3.6.5"
 HELP = """\
@@ -22,6 +23,7 @@ etcd of pyctrl envtest: answers health checks and stores nothing. All flags of e
 DEFAULT_URL = "http://localhost:2379"
 CLIENT_SECONDS = 1.0  # for a client to send its request; others wait meanwhile
 HEAD_LIMIT = 64 * 1024
+PARENT_SECONDS = 1.0  # between two looks whether the parent is there
 
 RESPONSES = {
     "/health": '{"health":"true","reason":""}',
@@ -45,12 +47,27 @@ def main(arguments: list[str]) -> int:
         why = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else error  # as Go writes it
         print(f"etcd: cannot listen: {why}", file=sys.stderr)
         return 1
+    parent = watched_parent()
     with selectors.DefaultSelector() as selector:
         for listener in listeners:
             selector.register(listener, selectors.EVENT_READ)
-        while True:
-            for ready, _ in selector.select():
+        while parent in (None, os.getppid()):
+            for ready, _ in selector.select(None if parent is None else PARENT_SECONDS):
                 _serve(ready.fileobj)  # type: ignore[arg-type]
+    return 0
+
+
+def watched_parent() -> int | None:
+    """Return the process that started this one for itself alone, as a test process does; this one ends after it.
+
+    envtest makes its programs leaders of process groups, so that a signal to the tests does not reach them, and ends
+    them itself. It cannot if it is killed. None for programs that may outlive their parent: those of a script, of a
+    service manager, of `setsid` and of `nohup`.
+    """
+    parent = os.getppid()
+    is_leader = os.getpgrp() == os.getpid() != os.getsid(0)
+    stays = parent == 1 or not is_leader or signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    return None if stays else parent
 
 
 def _client_urls(arguments: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import signal
 import ssl
 import sys
 from collections.abc import Collection
@@ -34,6 +35,7 @@ from pyctrl.apiserver import (
 )
 from pyctrl.cli._admission_configuration_file import read_admission_configuration
 from pyctrl.cli._audit_policy_file import read_audit_policy
+from pyctrl.cli._envtest.etcd import PARENT_SECONDS, watched_parent
 from pyctrl.cli._envtest.front_proxy import FRONT_PROXY_FLAGS, authentication_info, proxy_client
 from pyctrl.cli._envtest.kube_apiserver import ALL_CONTROLLERS, CONTROLLERS, KUBELET, NODES, POD_SCRIPT
 from pyctrl.cli._envtest.kube_apiserver_flags import Flags
@@ -142,6 +144,7 @@ class KubeAPIServerRunner:
 
     async def _run(self) -> int:
         ready = asyncio.Event()
+        _end_with_parent(watched_parent())
         return await run_until_signal(self._serve(ready), is_ready=ready.is_set)
 
     async def _serve(self, ready: asyncio.Event) -> None:
@@ -347,6 +350,16 @@ class KubeAPIServerRunner:
             key.write_bytes(pair.key)
             certificate.write_bytes(pair.certificate + authority.certificate)
         return certificate, key
+
+
+def _end_with_parent(parent: int | None) -> None:
+    """Stop as after SIGTERM when the parent has ended, from now on; None is no parent to watch."""
+    if parent is None:
+        return
+    if os.getppid() != parent:
+        signal.raise_signal(signal.SIGTERM)
+        return
+    asyncio.get_running_loop().call_later(PARENT_SECONDS, _end_with_parent, parent)
 
 
 def _port_range(text: str) -> range:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
 import socket
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pyctrl.cli._envtest import etcd
+from tests.unit.cli._command import PATIENCE
 from tests.unit.cli.envtest._control_plane import flags_of_envtest, free_port, listening, write_certificates
 
 pytestmark = pytest.mark.slow("starts processes; each waits for its port")
@@ -51,10 +58,10 @@ def test_a_port_that_is_taken(assets: Path) -> None:
     """The error has Go's words, which callers look for to try another port; kube-apiserver has them too."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        etcd: list[str | Path] = [assets / "etcd", f"--listen-client-urls=http://127.0.0.1:{port}"]
+        health: list[str | Path] = [assets / "etcd", f"--listen-client-urls=http://127.0.0.1:{port}"]
         write_certificates(assets)
         server: list[str | Path] = [assets / "kube-apiserver", *flags_of_envtest(assets, port)]
-        for command in (etcd, server):
+        for command in (health, server):
             ran = subprocess.run(command, capture_output=True, text=True, check=False)
             assert ran.returncode == 1
             assert ran.stderr.endswith("address already in use\n")
@@ -64,3 +71,52 @@ def test_envtest_finds_no_flag_to_add_in_its_help(assets: Path) -> None:
     """The help is printed with exit code 0, which envtest needs before it starts etcd."""
     ran = subprocess.run([assets / "etcd", "--help"], capture_output=True, text=True, check=True)
     assert "--listen-client-urls" in ran.stdout
+
+
+#: Starts a program as envtest does, the leader of a process group with stderr of its own, and waits for a signal.
+PARENT = """
+import signal, subprocess, sys
+subprocess.Popen(sys.argv[1:], process_group=0)
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("name", ["etcd", "kube-apiserver"])
+def test_it_ends_after_the_tests_that_started_it(assets: Path, name: str) -> None:
+    """When the test process was killed and could not stop its control plane, that ends by itself."""
+    port = free_port()
+    write_certificates(assets)
+    flags = [f"--listen-client-urls=http://127.0.0.1:{port}"] if name == "etcd" else flags_of_envtest(assets, port)
+    reading, writing = os.pipe()  # its end is read when both processes have ended
+    command = [sys.executable, "-c", PARENT, str(assets / name), *flags]
+    with subprocess.Popen(command, stdout=writing, stderr=writing) as parent, open(reading, "rb") as output:
+        os.close(writing)
+        while not _listens(port):
+            select.select([], [], [], 0.02)
+        parent.kill()
+        os.set_blocking(reading, False)
+        while select.select([reading], [], [], PATIENCE)[0]:
+            if not output.read():
+                break
+        assert not _listens(port)
+
+
+@pytest.mark.parametrize(
+    ("started", "is_watched"),
+    [
+        ({"process_group": 0}, True),  # as by envtest
+        ({}, False),  # as by a script, which may end before it
+        ({"start_new_session": True}, False),  # setsid
+        ({"process_group": 0, "preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}, False),  # nohup
+    ],
+)
+def test_who_outlives_its_parent(started: dict[str, Any], is_watched: bool) -> None:
+    """Only a program that was started as envtest does ends with its parent; daemons and those of scripts stay."""
+    code = f"import runpy; print(runpy.run_path({etcd.__file__!r})['watched_parent']())"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **started)
+    assert ran.stdout == f"{os.getpid() if is_watched else None}\n"
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
