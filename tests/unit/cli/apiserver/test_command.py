@@ -149,7 +149,7 @@ def test_users_may_what_roles_let_them(tokens: Path, mode: list[str], codes: tup
     ],
 )
 def test_what_clients_without_credentials_may(tokens: Path, flags: list[str], code: int, warning: bool) -> None:
-    """If clients authenticate, AlwaysAllow refuses others with 401 and a warning, as kube-apiserver; else all may all."""
+    """If clients authenticate, AlwaysAllow refuses others with 401 and a warning, as kube-apiserver does."""
     authority = tokens.with_name("ca.crt")
     authority.write_bytes(CertificateAuthority.new().certificate)
     files = {"TOKENS": tokens, "CA": authority}

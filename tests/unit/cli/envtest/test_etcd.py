@@ -89,7 +89,7 @@ def test_it_ends_after_the_tests_that_started_it(assets: Path, name: str) -> Non
     flags = [f"--listen-client-urls=http://127.0.0.1:{port}"] if name == "etcd" else flags_of_envtest(assets, port)
     reading, writing = os.pipe()  # its end is read when both processes have ended
     command = [sys.executable, "-c", PARENT, str(assets / name), *flags]
-    with subprocess.Popen(command, stdout=writing, stderr=writing) as parent, open(reading, "rb") as output:
+    with subprocess.Popen(command, stdout=writing, stderr=writing) as parent, os.fdopen(reading, "rb") as output:
         os.close(writing)
         while not _listens(port):
             select.select([], [], [], 0.02)
