@@ -139,6 +139,8 @@ EOF
 
 kubectl delete validatingadmissionpolicy,validatingadmissionpolicybinding,mutatingadmissionpolicy,mutatingadmissionpolicybinding admin-small admin-label 2>&1 | grep -v NotFound; sleep 2
 
+# kube-controller-manager notices within a minute that quotas count a new kind, and counts for quotas that are newer only.
+until kubectl create quota probe --hard=count/backups.admin.example.com=9 && kubectl wait quota probe --for=jsonpath='{.status.used.count/backups\.admin\.example\.com}'=1 --timeout=3s; do kubectl delete quota probe; done > probe.txt 2>&1; kubectl delete quota probe
 kubectl create quota small --hard=configmaps=5,requests.cpu=1,count/backups.admin.example.com=2; kubectl wait quota small --for=jsonpath='{.status.used.configmaps}'=2 --timeout=20s; for i in 1 2 3 4; do kubectl create configmap full-$i; done; kubectl run needs --image=a; kubectl describe quota small; kubectl get quota small; kubectl patch quota small --type=merge -p '{"spec":{"hard":{"bad name":"1"}}}'; kubectl delete quota small
 
 kubectl create -f - <<EOF

@@ -80,7 +80,7 @@ kubectl patch pod box --subresource=ephemeralcontainers -p '{"spec":{"ephemeralC
 
 kubectl wait --for=create pod/late --timeout=10s & sleep 0.5; kubectl run late --image=a >/dev/null; wait; kubectl wait pod/late --for=condition=PodScheduled=False --timeout=2s 2>&1 | grep -v 'error: timed out'; kubectl wait pod/late --for='jsonpath={.spec.containers[0].image}' --timeout=2s; kubectl wait pod/late --for='jsonpath={.status.phase}'=Pending --timeout=2s; kubectl wait pod/late --for='jsonpath={.metadata.nosuch}'=x --timeout=1s 2>&1 | grep -v reflector; kubectl wait pods -l app=nosuch --for=condition=Ready --timeout=1s; kubectl wait pods --all --for=condition=Ready --timeout=0
 
-kubectl wait pod/late --for=delete --timeout=10s & sleep 0.5; kubectl delete pod late --grace-period=0 --force; wait; kubectl delete pod late --ignore-not-found; kubectl delete pod/late pod/later
+kubectl wait pod/late --for=delete --timeout=10s > waited.txt & sleep 0.5; kubectl delete pod late --grace-period=0 --force; wait; cat waited.txt; kubectl delete pod late --ignore-not-found; kubectl delete pod/late pod/later
 
 kubectl create job one --image=a --dry-run=client -o yaml | sed 's/backoffLimit.*//; s/^spec:/spec: {suspend: true, completions: 3, parallelism: 2,}/; /^spec:/!b' | head -5; kubectl create job one --image=a -- run; kubectl patch job one -p '{"spec":{"suspend":true}}'; kubectl wait job one --for=condition=Suspended --timeout=20s; kubectl patch job one -p '{"spec":{"suspend":false,"parallelism":3}}'; kubectl patch job one -p '{"spec":{"completions":3}}'; kubectl patch job one -p '{"spec":{"template":{"spec":{"restartPolicy":"OnFailure"}}}}'; kubectl wait job one --for=jsonpath='{.status.active}'=1 --timeout=20s; kubectl describe job one
 
