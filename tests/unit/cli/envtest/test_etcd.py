@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,13 @@ import pytest
 
 from pyctrl.cli._envtest import etcd
 from tests.unit.cli._command import PATIENCE
-from tests.unit.cli.envtest._control_plane import flags_of_envtest, free_port, listening, write_certificates
+from tests.unit.cli.envtest._control_plane import (
+    POLL_SECONDS,
+    flags_of_envtest,
+    free_port,
+    listening,
+    write_certificates,
+)
 
 pytestmark = pytest.mark.slow("starts processes; each waits for its port")
 
@@ -73,10 +81,11 @@ def test_envtest_finds_no_flag_to_add_in_its_help(assets: Path) -> None:
     assert "--listen-client-urls" in ran.stdout
 
 
-#: Starts a program as envtest does, the leader of a process group with stderr of its own, and waits for a signal.
+#: Starts a program as envtest does, the leader of a process group, prints its process id and waits for a signal.
 PARENT = """
 import signal, subprocess, sys
-subprocess.Popen(sys.argv[1:], process_group=0)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+print(subprocess.Popen(sys.argv[1:], process_group=0).pid, flush=True)
 signal.pause()
 """
 
@@ -87,27 +96,30 @@ def test_it_ends_after_the_tests_that_started_it(assets: Path, name: str) -> Non
     port = free_port()
     write_certificates(assets)
     flags = [f"--listen-client-urls=http://127.0.0.1:{port}"] if name == "etcd" else flags_of_envtest(assets, port)
-    reading, writing = os.pipe()  # its end is read when both processes have ended
     command = [sys.executable, "-c", PARENT, str(assets / name), *flags]
-    with subprocess.Popen(command, stdout=writing, stderr=writing) as parent, os.fdopen(reading, "rb") as output:
-        os.close(writing)
-        while not _listens(port):
-            select.select([], [], [], 0.02)
-        parent.kill()
-        os.set_blocking(reading, False)
-        while select.select([reading], [], [], PATIENCE)[0]:
-            if not output.read():
-                break
-        assert not _listens(port)
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        started = int(parent.stdout.readline())
+        try:
+            while not _listens(port):
+                select.select([], [], [], POLL_SECONDS)
+            parent.kill()
+            ended, _, _ = select.select([parent.stdout], [], [], PATIENCE)  # its end: both processes have ended
+            assert ended
+            assert not _listens(port)
+        finally:
+            parent.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(started, signal.SIGKILL)
 
 
 @pytest.mark.parametrize(
     ("started", "is_watched"),
     [
-        ({"process_group": 0}, True),  # as by envtest
+        ({"process_group": 0, "preexec_fn": partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)}, True),  # by envtest
         ({}, False),  # as by a script, which may end before it
         ({"start_new_session": True}, False),  # setsid
-        ({"process_group": 0, "preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}, False),  # nohup
+        ({"process_group": 0, "preexec_fn": partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)}, False),  # nohup
     ],
 )
 def test_who_outlives_its_parent(started: dict[str, Any], is_watched: bool) -> None:
