@@ -107,7 +107,7 @@ class EstablishingController:
     def _start_history(self, spec: Mapping[str, Any]) -> None:
         """Refuse watches at versions before the resource was served: upstream's watch cache begins here, too."""
         collection = self._backend.storage.collection(spec["group"], spec["names"]["plural"])
-        collection.compact(self._backend.storage.version)
+        collection.watched_from = self._backend.storage.version
 
     def _serve(self, definition: dict[str, Any]) -> None:
         registry = self._backend.registry

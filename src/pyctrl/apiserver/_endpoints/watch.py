@@ -101,6 +101,8 @@ def with_name(selector: str, target: RequestTarget) -> str:
 
 
 def _position_after(collection: Collection, version: int) -> int | Compacted:
+    if version < collection.watched_from:
+        return Compacted(version, collection.watched_from)
     try:
         return collection.position_after(version)
     except Compacted as compacted:
@@ -332,7 +334,8 @@ class _TableRows:
 
         blank = {**self._resource.blank(), "metadata": metadata}
         version = {"resourceVersion": metadata["resourceVersion"]}
-        include = self._form.include
+        is_end = "annotations" in metadata  # clients read the end of a streamed list from the object
+        include = "Metadata" if is_end and self._form.include == "None" else self._form.include
         table = convert_to_table(self._resource, [blank], metadata=version, version=self._form.version, include=include)
         return self._table_line("BOOKMARK", table)
 

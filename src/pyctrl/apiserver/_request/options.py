@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -139,17 +139,26 @@ def list_options(query: QueryParameters, *, watch: bool) -> ListOptions:
         send_initial_events=query.flag("sendInitialEvents"),
         shard_selector=query.get("shardSelector"),
     )
+    options = _with_initial_events(options)
     causes = _watch_causes(options) if options.watch else _list_causes(options)
     if causes:
         raise invalid_options("ListOptions", causes)
     return options
 
 
+def _with_initial_events(options: ListOptions) -> ListOptions:
+    """Make a watch from no version or from 0 a streamed list: upstream's `SetListOptionsDefaults`."""
+    is_stated = options.send_initial_events is not None or options.match
+    if not options.watch or is_stated or options.resource_version not in ("", "0"):
+        return options
+    return replace(options, send_initial_events=True, match=NOT_OLDER_THAN)
+
+
 def _integer(query: QueryParameters, name: str) -> int | None:
-    text = query.get(name)
-    if not text:
+    if not query.has(name):
         return None
-    problem = _number_problem(text[1:] if text[0] in "+-" else text, bits=63)
+    text = query.get(name)  # "" is no number, as in Go
+    problem = _number_problem(text[1:] if text[:1] in ("+", "-") else text, bits=63)
     if problem:
         raise bad_request(f'strconv.ParseInt: parsing "{text}": {problem}')
     return int(text)
@@ -174,7 +183,7 @@ def _watch_causes(options: ListOptions) -> list[FieldError]:
         causes.append(field_forbidden("resourceVersionMatch", why))
     if match and match != NOT_OLDER_THAN:
         causes.append(not_supported("resourceVersionMatch", match, (NOT_OLDER_THAN,)))
-    if options.continue_token:
+    if match and options.continue_token:
         causes.append(_match_forbidden("resourceVersionMatch is forbidden when continue is provided"))
     return causes
 
@@ -295,8 +304,9 @@ def delete_options(query: QueryParameters, body: Mapping[str, Any] | None) -> De
 
 def _from_query(query: QueryParameters) -> dict[str, Any]:
     return {
-        "propagationPolicy": query.get("propagationPolicy") or None,
+        "propagationPolicy": query.first.get("propagationPolicy"),
         "orphanDependents": query.flag("orphanDependents"),
         "dryRun": query.every("dryRun"),
         "gracePeriodSeconds": _integer(query, "gracePeriodSeconds"),
+        "preconditions": {name: value for name in ("uid", "resourceVersion") if (value := query.get(name))},
     }

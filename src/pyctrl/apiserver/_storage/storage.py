@@ -203,6 +203,8 @@ class Collection:
         self._events: list[WatchCacheEvent] = []
         self._first = 0  # the position of self._events[0]
         self._compacted = 0  # every version up to this one is dropped
+        #: Watches start at this version or later, as those of upstream's watch cache. Lists still read older states.
+        self.watched_from: int = 0
         self._undropped: list[int] = []  # revisions that a failed compaction has left in the backend
         self._past: tuple[int, list[StoredObject]] | None = None  # the last older state that a list read, for its pages
         self._waiters: dict[asyncio.Future[bool], None] = {}  # a dict keeps their order: runs must be reproducible

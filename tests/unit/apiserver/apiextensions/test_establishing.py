@@ -223,3 +223,5 @@ async def test_the_history_of_a_resource_begins_with_its_definition(ask: Asker) 
     since = str(int(made["metadata"]["resourceVersion"]) - 1)
     async with ask.watching(THINGS, resourceVersion=since) as watching:
         assert await watching.take(1) == [("ADDED", "a")]
+    code, listed = ask("GET", THINGS, resourceVersion=old, resourceVersionMatch="Exact")
+    assert (code, listed["items"]) == (200, [])  # lists are not read from the watch cache

@@ -89,7 +89,8 @@ async def test_a_field_selector_watches_one_object(ask: Asker) -> None:
 async def test_bookmarks_come_about_once_a_minute(ask: Asker) -> None:
     """A watch without events sends its version every minute, so that clients resume from a recent one."""
     loop = asyncio.get_running_loop()
-    async with ask.watching(allowWatchBookmarks="true") as watching:
+    version = str(ask.server.storage.version)
+    async with ask.watching(allowWatchBookmarks="true", resourceVersion=version) as watching:
         began = loop.time()
         ask("POST", "/api/v1/namespaces/default/secrets", {"metadata": {"name": "other"}})
         event = await watching.next()
@@ -112,7 +113,7 @@ async def test_a_watch_ends_when_its_time_is_over(ask: Asker) -> None:
     began = loop.time()
     async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="10") as watching:
         ask.make("a")
-        assert [event["type"] for event in await watching.rest()] == ["ADDED", "BOOKMARK"]
+        assert [event["type"] for event in await watching.rest()] == ["BOOKMARK", "ADDED", "BOOKMARK"]
     assert loop.time() - began == 10
 
 
@@ -120,15 +121,26 @@ async def test_a_short_watch_has_no_bookmark_with_its_first_version(ask: Asker) 
     """A watch of some seconds during which nothing is written ends without a bookmark: the client has its version."""
     ask.make("a")
     version = str(ask.server.storage.version)
-    for query in ({"resourceVersion": version}, {}):
-        async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="10", **query) as watching:
-            assert "BOOKMARK" not in [event["type"] for event in await watching.rest()]
+    async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="10", resourceVersion=version) as watching:
+        assert await watching.rest() == []
+
+
+@pytest.mark.parametrize("query", [{}, {"resourceVersion": "0"}])
+async def test_a_watch_from_no_version_is_a_streamed_list(ask: Asker, query: dict[str, str]) -> None:
+    """The state with which a watch begins ends with a marked bookmark, if the client accepts bookmarks."""
+    ask.make("a")
+    async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="10", **query) as watching:
+        added, end = await watching.rest()
+    assert (added["type"], end["type"]) == ("ADDED", "BOOKMARK")
+    assert end["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+    async with ask.watching(timeoutSeconds="10", **query) as watching:
+        assert [event["type"] for event in await watching.rest()] == ["ADDED"]
 
 
 async def test_a_watch_of_an_idle_server_has_bookmarks(ask: Asker) -> None:
     """A longer watch has one each minute, also if nothing is written: clients take silence for a broken connection."""
     async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="150") as watching:
-        assert [event["type"] for event in await watching.rest()] == ["BOOKMARK"] * 3
+        assert [event["type"] for event in await watching.rest()] == ["BOOKMARK"] * 4
 
 
 async def test_a_watch_whose_time_is_over_before_it_begins_is_empty(ask: Asker) -> None:
@@ -191,7 +203,8 @@ async def test_what_happens_during_a_streaming_list_comes_after_its_version(ask:
 
 async def test_a_bookmark_never_overtakes_an_event(ask: Asker) -> None:
     """Events precede a bookmark of their version, so that a client that resumes at the bookmark misses none."""
-    async with ask.watching(allowWatchBookmarks="true") as watching:
+    version = str(ask.server.storage.version)
+    async with ask.watching(allowWatchBookmarks="true", resourceVersion=version) as watching:
         waiting = asyncio.ensure_future(watching.next())
         asyncio.get_running_loop().call_later(60, lambda: asyncio.get_running_loop().call_soon(ask.make, "late"))
         await asyncio.sleep(60)

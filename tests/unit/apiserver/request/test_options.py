@@ -57,3 +57,25 @@ def test_the_body_of_a_delete_replaces_its_query() -> None:
     assert delete_options(query, None) == DeleteOptions(propagation="Foreground", grace_period_seconds=5)
     body = {"orphanDependents": True, "preconditions": {"uid": "u"}}
     assert delete_options(query, body) == DeleteOptions(propagation="Orphan", orphan_dependents=True, uid="u")
+
+
+@pytest.mark.parametrize("name", ["limit", "timeoutSeconds"])
+def test_an_empty_number_is_no_number(name: str) -> None:
+    """A number of a list that is present but empty is refused with 400, as by Go's parser."""
+    with pytest.raises(StatusError, match='parsing "": invalid syntax'):
+        list_options(QueryParameters([(name, "")]), watch=False)
+
+
+def test_a_delete_takes_its_preconditions_from_the_query() -> None:
+    """`uid` and `resourceVersion` in the query of a delete without a body are preconditions."""
+    options = delete_options(QueryParameters([("uid", "u"), ("resourceVersion", "7")]), None)
+    assert (options.uid, options.resource_version) == ("u", "7")
+    assert delete_options(QueryParameters([("resourceVersion", "")]), None) == DeleteOptions()
+
+
+def test_a_continue_token_is_refused_for_a_watch_of_the_current_state_only() -> None:
+    """A watch from a version ignores the token of a list; one from no version is a streamed list, which refuses it."""
+    token = ("continue", "x")
+    assert list_options(QueryParameters([("resourceVersion", "5"), token]), watch=True).continue_token == "x"
+    with pytest.raises(StatusError, match="forbidden when continue is provided"):
+        list_options(QueryParameters([token]), watch=True)

@@ -64,7 +64,7 @@ class EvictionREST:
         creation = write_options(request.query, "CreateOptions")
         check = partial(_check, request.target.name, request.query.every("dryRun"))
         eviction = await admit_posted(self._backend, request, EVICTION, eviction, creation, check)
-        options = delete_options(request.query, eviction.get("deleteOptions"))
+        options = delete_options(request.query, eviction.get("deleteOptions") or {})
         pod = self._backend.live(request).read(request.resource)
         dry_run = creation.dry_run or options.dry_run
         _check_and_decrement(self._backend, request, pod, dry_run=dry_run)
