@@ -60,8 +60,13 @@ _DISCOVERY_MEDIA = {**_MEDIA, "application/*": JSON, PROTOBUF: JSON}
 
 
 @lru_cache(maxsize=256)
-def negotiate_media_type(accept: str, *, may_stream: bool = False, is_custom: bool = False) -> MediaTypeOptions:
+def negotiate_media_type(
+    accept: str, *, may_stream: bool = False, is_custom: bool = False, produced: tuple[str, ...] = ()
+) -> MediaTypeOptions:
     """Return the first media type of `Accept` that the server supports.
+
+    Args:
+        produced: Media types that the route has besides those of objects.
 
     Raises:
         StatusError: 406, the server supports none of them; custom resources have another message.
@@ -69,10 +74,10 @@ def negotiate_media_type(accept: str, *, may_stream: bool = False, is_custom: bo
     if not accept:
         return MediaTypeOptions()
     clauses = _clauses(accept)
-    if not any(media in _MEDIA for media, *_ in clauses):
+    if not any(media in _MEDIA or media in produced for media, *_ in clauses):
         if is_custom:
             raise not_acceptable_representation()
-        raise not_acceptable((*MEDIA_TYPES, *STREAM_MEDIA_TYPES) if may_stream else MEDIA_TYPES)
+        raise not_acceptable((*produced, *MEDIA_TYPES, *(STREAM_MEDIA_TYPES if may_stream else ())))
     for media, *parameters in clauses:
         found = _MEDIA.get(media)
         if found is None:

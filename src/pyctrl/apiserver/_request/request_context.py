@@ -110,7 +110,8 @@ def accepted_form(context: RequestContext, target: RequestTarget, resource: Reso
         return negotiate_media_type("")
     is_collection = context.method == "GET" and not target.name
     accept = context.headers.get("accept", "")
-    form = negotiate_media_type(accept, may_stream=is_collection, is_custom=resource.is_custom)
+    produced = ("text/plain",) if target.subresource == "log" else ()
+    form = negotiate_media_type(accept, may_stream=is_collection, is_custom=resource.is_custom, produced=produced)
     if form.shape is not Representation.TABLE:
         return form
     has_table = target.subresource in ("", "scale") or (target.subresource == "status" and resource.has_status_table)
