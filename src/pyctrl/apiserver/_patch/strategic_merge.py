@@ -22,6 +22,7 @@ __all__ = ["strategic_merge"]
 
 _PATCH, _RETAIN = "$patch", "$retainKeys"
 _ORDER, _DELETE = "$setElementOrder/", "$deleteFromPrimitiveList/"
+_MAP = "map[string]interface {}"  # the Go type of a JSON object
 
 
 def strategic_merge(live: dict[str, JSON], patch: dict[str, JSON], schema: SchemaNode) -> dict[str, JSON]:
@@ -49,7 +50,7 @@ def _merge_map(live: dict[str, JSON], patch: dict[str, JSON], node: SchemaNode |
         _order(merged, name, patch, node)
     for key, value in patch.items():
         if key.startswith(_DELETE):
-            _delete_values(merged, key.removeprefix(_DELETE), value)
+            _delete_values(merged, key.removeprefix(_DELETE), value, node)
         elif key != _RETAIN and not key.startswith(_ORDER) and key not in ordered:
             _merge_field(merged, key, value, node.child(key) if node is not None else None)
     return merged
@@ -116,10 +117,12 @@ def _is_list_directive(key: str) -> bool:
 
 def _merge_list(live: list[JSON], patch: list[JSON], node: SchemaNode) -> list[JSON]:
     key = node.merge_key
-    if not key:
+    if _element_kind(live, patch) != _MAP:
         merged = [*live, *(each for each in patch if each not in live)]
         return _ordered(merged, patch, live, _itself)
-    items = _items(live, patch)
+    if not key:
+        raise answers.unknown_error("cannot merge lists without merge key for struct")
+    items = _items(patch)
     if items is None:
         return [copied(each) for each in patch if _PATCH not in each]
     gone = [_key_of(each, key) for each in items if _is_deletion(each)]
@@ -135,12 +138,27 @@ def _merge_list(live: list[JSON], patch: list[JSON], node: SchemaNode) -> list[J
     return _ordered(merged, stated, live, lambda each: each.get(key))
 
 
-def _items(live: list[JSON], patch: list[JSON]) -> list[dict[str, JSON]] | None:
-    """Return the items of a patch of a list of maps; None when they replace the list."""
-    for each in patch:
-        if not isinstance(each, dict):
+def _element_kind(live: list[JSON], patch: list[JSON]) -> str:
+    """Return the Go kind of the elements of two lists, "" when they have none.
+
+    Raises:
+        StatusError: 500, the kinds differ, or the elements are lists.
+    """
+    kind = ""
+    for each in (*live, *patch):
+        found = _go_kind(each)
+        if not kind and isinstance(each, list):
+            raise answers.unknown_error("lists of lists are not supported")
+        if kind and found != kind:
             both = f"[{go_text(live)} {go_text(patch)}]"
             raise answers.unknown_error(f"list element types are not identical: {both}")
+        kind = found
+    return kind
+
+
+def _items(patch: list[JSON]) -> list[dict[str, JSON]] | None:
+    """Return the items of a patch of a list of maps; None when they replace the list."""
+    for each in patch:
         directive = each.get(_PATCH)
         if directive == "merge":
             raise answers.unknown_error("merging lists cannot yet be specified in the patch")
@@ -179,16 +197,19 @@ def _ordered(merged: list[JSON], wanted: list[JSON], live: list[JSON], key: Call
 
 def _order(merged: dict[str, JSON], name: str, patch: dict[str, JSON], node: SchemaNode | None) -> None:
     """`$setElementOrder`: merge the list and order its items as the client has them."""
-    order, child = patch[f"{_ORDER}{name}"], node.child(name) if node is not None else None
-    if not isinstance(order, list):
-        raise answers.unknown_error(f"expected a []interface {{}}, but received a {_go_kind(order)}")
-    live, stated = merged.get(name), patch.get(name)
+    order, live, stated = patch[f"{_ORDER}{name}"], merged.get(name), patch.get(name)
+    for each in (order, *(fields[name] for fields in (merged, patch) if name in fields)):
+        if not isinstance(each, list):
+            raise answers.unknown_error(f"expected a []interface {{}}, but received a {_go_kind(each)}")
+    child = _list_node(node, name)
     if child is None or (live is None and stated is None):
         return
     if isinstance(stated, list):
         _check_order(stated, order, child.merge_key)
     if stated is not None:
         _merge_field(merged, name, stated, child)
+    if not _element_kind(live or [], stated or []):
+        raise answers.unknown_error("no elements in any of the given slices")
     found = merged.get(name)
     if isinstance(found, list):
         if key := child.merge_key:
@@ -235,15 +256,40 @@ def _map(value: JSON) -> dict[str, JSON]:
     return value
 
 
-def _delete_values(merged: dict[str, JSON], key: str, values: JSON) -> None:
-    live = merged.get(key)
-    if isinstance(live, list) and isinstance(values, list):
-        merged[key] = [each for each in live if each not in values]
+def _list_node(node: SchemaNode | None, name: str) -> SchemaNode | None:
+    """Return the node of a list to order.
+
+    Raises:
+        StatusError: 500, the Go type has no such field, or it is neither a list nor a pointer.
+    """
+    if node is None:
+        return None
+    if node.additional is not None:
+        raise answers.unknown_error("merging an object in json but data type is not struct, instead is: map")
+    if name not in node.properties and node.go is not None and node.go.struct:
+        why = f'unable to find api field in struct {node.go.struct} for the json field "{name}"'
+        raise answers.unknown_error(why)
+    child = node.child(name)
+    if child is not None and child.type != "array" and child.go is not None and child.go.drop_zero:
+        raise answers.unknown_error("expected slice or array type, but got: struct")
+    return child
+
+
+def _delete_values(merged: dict[str, JSON], key: str, values: JSON, node: SchemaNode | None) -> None:
+    """`$deleteFromPrimitiveList`: remove values of a list. With null the list is removed, and maps are merged."""
+    live, child = merged.get(key), node.child(key) if node is not None else None
+    if values is None:
+        merged.pop(key, None)
+    elif isinstance(live, list) and isinstance(values, list) and child is not None:
+        if _element_kind(live, values) == _MAP:
+            merged[key] = _merge_list(live, values, child)
+        else:
+            merged[key] = [each for each in live if each not in values]
 
 
 # -- Go types -------------------------------------------------------------------------------------------------
 
 
 def _go_kind(value: JSON) -> str:
-    kinds = ((bool, "bool"), (int, "int64"), (float, "float64"), (str, "string"), (dict, "map[string]interface {}"))
-    return next((name for kind, name in kinds if isinstance(value, kind)), "<nil>")
+    kinds = ((bool, "bool"), (int, "int64"), (float, "float64"), (str, "string"), (dict, _MAP))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "%!s(<nil>)")
