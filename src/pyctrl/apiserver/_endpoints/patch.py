@@ -33,7 +33,7 @@ from pyctrl.apiserver._patch.patcher import (
 from pyctrl.apiserver._request.options import WriteOptions, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._schema.raw_json import without_texts
-from pyctrl.apiserver._serializer.decoding import media_type
+from pyctrl.apiserver._serializer.decoding import patch_type
 from pyctrl.apiserver._storage.storage import StoredObject
 
 __all__ = ["PatchHandler"]
@@ -51,7 +51,7 @@ class PatchHandler:
 
     async def patch(self, request: ResourceRequest) -> Response:
         """PATCH an object, or its status, with any of the four patch types."""
-        media = media_type(request.headers, default="")
+        media = patch_type(request.headers)
         options = write_options(request.query, "PatchOptions", is_apply=media == APPLY)
         if media == APPLY:
             return await self._apply(request, options)

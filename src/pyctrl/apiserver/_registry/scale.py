@@ -47,7 +47,7 @@ from pyctrl.apiserver._registry.scale_handler import API_VERSION, to_scale_manag
 from pyctrl.apiserver._request.negotiation import Representation
 from pyctrl.apiserver._request.options import WriteOptions, parse_object_version, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
-from pyctrl.apiserver._serializer.decoding import media_type
+from pyctrl.apiserver._serializer.decoding import patch_type
 from pyctrl.apiserver._serializer.strict import report_unknown
 from pyctrl.apiserver._storage.preconditions import check_storage_preconditions
 from pyctrl.apiserver._storage.storage import StoredObject
@@ -111,7 +111,7 @@ class ScaleREST:
 
     async def patch(self, request: ResourceRequest) -> Response:
         """Apply any of the four types of patch to a Scale, and write its replicas into the object."""
-        media = media_type(request.headers, default="")
+        media = patch_type(request.headers)
         options = write_options(request.query, "PatchOptions", is_apply=media == APPLY)
         if media == APPLY:
             patch = self._configuration(request)
@@ -210,7 +210,7 @@ class ScaleREST:
 
     def _tracked(self, new: dict[str, Any], old: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
         """Update the managed fields of a Scale; an apply has done so."""
-        if media_type(request.headers, default="") != APPLY:
+        if patch_type(request.headers) != APPLY:
             update_managed_fields(
                 new,
                 old,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -31,6 +32,7 @@ __all__ = [
     "json_kind",
     "media_type",
     "number_text",
+    "patch_type",
     "read_documents",
     "unrecognized_body",
 ]
@@ -39,7 +41,12 @@ BODY_LIMIT = 3 * 1024 * 1024  # bytes, as in kube-apiserver
 
 EXCERPT = 30  # bytes of a body that an error shows
 
-_decode = msgspec.json.Decoder().decode
+_decode_strict = msgspec.json.Decoder().decode
+
+#: Escapes in JSON: a pair of surrogates, half a pair (the group), or another one.
+_ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
+)
 
 
 def media_type(headers: Mapping[str, str], default: str = JSON) -> str:
@@ -51,6 +58,22 @@ def media_type(headers: Mapping[str, str], default: str = JSON) -> str:
 @lru_cache(maxsize=256)  # a client sends the same few again and again
 def _without_parameters(media_type: str) -> str:
     return media_type.partition(";")[0].strip().lower()
+
+
+def patch_type(headers: Mapping[str, str]) -> str:
+    """Return the content type of a patch without parameters, "" if it is absent. Upstream compares it as it is."""
+    return headers.get("content-type", "").partition(";")[0].strip()
+
+
+def _decode(body: bytes) -> Any:
+    """Decode JSON. Half a pair of surrogates is the replacement character, as for Go's decoder."""
+    try:
+        return _decode_strict(body)
+    except msgspec.DecodeError:
+        replaced = _ESCAPE.sub(lambda match: rb"\ufffd" if match[1] else match[0], body)
+        if replaced == body:
+            raise
+        return _decode_strict(replaced)
 
 
 def decode_object(body: bytes, headers: Mapping[str, str], kind: str) -> dict[str, Any]:

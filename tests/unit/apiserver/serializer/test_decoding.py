@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyctrl.apiserver import ApiServer
+from pyctrl.apiserver._serializer.decoding import decode_object
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 
 json_values = st.recursive(
@@ -60,3 +61,9 @@ def test_a_refusal_shows_how_the_body_begins(ask: Asker) -> None:
     assert ask("POST", CONFIGMAPS, b"")[1]["message"].endswith("unexpected end of JSON input (<empty>)")
     assert ask("POST", CONFIGMAPS, b"[1]")[1]["message"].endswith("(5b315d)")
     assert ask("POST", CONFIGMAPS, b"{" + b"x" * 40)[1]["message"].endswith("({" + "x" * 29 + " ...)")
+
+
+def test_half_a_pair_of_surrogates_is_replaced() -> None:
+    """A body with half a pair of surrogates is accepted with the replacement character, as by Go's decoder."""
+    body = rb'{"data":{"a":"\ud83d\ude00 \udc00 \ud800x \\ud800"}}'
+    assert decode_object(body, {}, "ConfigMap") == {"data": {"a": "\U0001f600 \ufffd \ufffdx \\ud800"}}
