@@ -269,11 +269,13 @@ def _set_problem(tokens: _Lexer, values: list[str]) -> str:
 
 def _content_problem(key: str, operator: str, values: list[str]) -> str:
     """Return the field errors of a key and its values as one message."""
-    causes = [invalid_value("<nil>", key, why) for why in names.qualified_name(key)]
+    wrong_key = "; ".join(names.qualified_name(key))
+    causes = [invalid_value("<nil>", key, wrong_key)] if wrong_key else []
     if operator in (">", "<"):
         wrong = [each for each in values if not each.removeprefix("-").isdecimal()]
         causes += [invalid_value("values[0]", each, _NO_INTEGER) for each in wrong]
     for index, value in enumerate(sorted(values)):  # a set, in Go's order
-        causes += [invalid_value(f"values[{index}][{key}]", value, why) for why in names.label_value(value)]
+        if wrong_value := "; ".join(names.label_value(value)):
+            causes.append(invalid_value(f"values[{index}][{key}]", value, wrong_value))
     messages = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
     return f"[{', '.join(messages)}]" if len(messages) > 1 else "".join(messages)

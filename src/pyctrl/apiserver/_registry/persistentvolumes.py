@@ -120,9 +120,7 @@ def _claim_change(new: Object, old: Object) -> Iterator[FieldError]:
     requested, earlier = _requested(after), _requested(before)
     if not before.get("volumeName"):
         before["volumeName"] = after.get("volumeName", "")
-    is_annotated = _BETA_CLASS in (new["metadata"].get("annotations") or {})
-    if before.get("storageClassName") is None and not is_annotated:
-        before["storageClassName"] = after.get("storageClassName")
+    yield from _class_change(new, old, before)
     is_bound = new["status"].get("phase") == "Bound"
     if is_bound and (after.get("resources") or {}).get("requests") is not None and earlier is not None:
         after["resources"]["requests"]["storage"] = earlier
@@ -137,6 +135,27 @@ def _claim_change(new: Object, old: Object) -> Iterator[FieldError]:
         yield field_forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")
     if new["spec"].get("volumeMode") != old["spec"].get("volumeMode"):
         yield invalid_value("volumeMode", new["spec"].get("volumeMode"), "field is immutable")
+
+
+def _class_change(new: Object, old: Object, before: dict[str, JSON]) -> Iterator[FieldError]:
+    """Check the storage class; set the one that an update may set in `before`, the spec that is compared.
+
+    The annotation of old clients may become the field of the same value. Otherwise it does not change, and the field is
+    set once, to the value of the annotation if there is one.
+    """
+    annotation, earlier = (_beta_class(each) for each in (new, old))
+    wanted, is_unset = new["spec"].get("storageClassName"), before.get("storageClassName") is None
+    may_set = is_unset and wanted is not None and earlier in (None, wanted)
+    replaces = may_set and earlier is not None and annotation in (None, earlier)
+    if not replaces and (annotation or "") != (earlier or ""):
+        yield invalid_value(f"metadata.annotations.{_BETA_CLASS}", annotation or "", "field is immutable")
+    if may_set:
+        before["storageClassName"] = wanted
+
+
+def _beta_class(obj: Object) -> str | None:
+    found: str | None = (obj["metadata"].get("annotations") or {}).get(_BETA_CLASS)
+    return found
 
 
 def _requested(spec: Mapping[str, JSON]) -> JSON:
@@ -200,7 +219,7 @@ def _shown_source(spec: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def _class_of(obj: Object) -> str:
     """Return the storage class, of which the old annotation has precedence."""
-    annotated = (obj["metadata"].get("annotations") or {}).get("volume.beta.kubernetes.io/storage-class")
+    annotated = _beta_class(obj)
     return str(spec_of(obj).get("storageClassName") or "" if annotated is None else annotated)
 
 
