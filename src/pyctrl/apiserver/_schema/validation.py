@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 
 from pyctrl._go.text import shown_value
 from pyctrl._validation.formats import is_of_format
@@ -27,6 +28,7 @@ _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict:
 _FORMATS_OF = {"integer": "int64", "number": "float64"}
 _RANGES = {"int32": 1 << 31, "int64": 1 << 63}
 _OVER_FLOAT32 = float((1 << 128) - (1 << 103))  # rounds to infinity
+_OVER_FLOAT64 = 1 << 1024
 _MOST_WHOLE = (1 << 53) - 1  # a larger float is no integer
 _EMBEDDED = ("apiVersion", "kind")
 _TEXT = frozenset({None, "string"})
@@ -136,7 +138,7 @@ def _is_whole(value: JSON) -> bool:
 
 def _kind(value: JSON) -> str:
     """Return the kind of a value: Go decodes an integer of more than 64 bits as a float."""
-    if type(value) is int and not -_RANGES["int64"] <= value < _RANGES["int64"]:
+    if type(value) is int and not _is_int64(value):
         return "number"
     return _KINDS[type(value)]
 
@@ -153,7 +155,9 @@ def _out_of_type(node: SchemaNode, path: str, format_: str = "", what: str = "Ch
 def _is_out_of_type(node: SchemaNode, value: float, format_: str) -> bool:
     if node.type == "integer":
         limit = _RANGES.get(format_, _RANGES["int64"])
-        return (type(value) is float and not value.is_integer()) or not -limit <= value < limit
+        if type(value) is float:  # upstream reads the shortest decimal of a float
+            return not value.is_integer() or not -limit <= Decimal(repr(value)) < limit
+        return not -limit <= value < limit
     return format_ in ("float", "float32") and abs(value) >= _OVER_FLOAT32
 
 
@@ -182,6 +186,8 @@ def _string(checks: ValueValidations, value: str, path: str, causes: list[FieldE
 
 
 def _number(node: SchemaNode, checks: ValueValidations, value: float, path: str, causes: list[FieldError]) -> None:
+    if type(value) is int and not _is_int64(value) and abs(value) < _OVER_FLOAT64:
+        value = float(value)
     if _is_out_of_type(node, value, checks.format):
         causes.append(_out_of_type(node, path, checks.format))
     if checks.multiple_of:
@@ -219,7 +225,13 @@ def _multiple(factor: float, value: float, path: str, causes: list[FieldError]) 
 
 def _is_multiple(value: float, factor: float) -> bool:
     quotient = value / factor
+    if abs(quotient) > _MOST_WHOLE and type(value) is float:
+        return False
     return abs(quotient - round(quotient)) < 1e-9 * max(1.0, abs(quotient))
+
+
+def _is_int64(value: float) -> bool:
+    return type(value) is int and -_RANGES["int64"] <= value < _RANGES["int64"]
 
 
 def _plain(number: float) -> str:
