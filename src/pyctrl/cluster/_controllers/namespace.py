@@ -16,7 +16,7 @@ from pyctrl.api import GroupVersionResource, Metadata, is_deleting
 from pyctrl.client import ResourceMapping
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import ApiError, Conflict, MethodNotAllowed, NotFound
-from pyctrl.kinds.core.v1 import Namespace, NamespaceCondition
+from pyctrl.kinds.core.v1 import Namespace, NamespaceCondition, Pod
 
 __all__ = ["NamespaceReconciler", "add_namespaces"]
 
@@ -71,14 +71,14 @@ class NamespaceReconciler(Reconciler[Namespace]):
         early = _remaining_grace_period(namespace)
         if early > timedelta(0):
             return Result(requeue_after=early)
-        remaining = await self._delete_all_content(namespace.metadata.name)
+        remaining = await self._delete_all_content(namespace)
         await self._update_conditions(namespace, remaining)
         if not remaining.is_nothing:
             return Result(requeue_after=CONTENT_RETRY)
         await self._finalize(namespace)
         return None
 
-    async def _delete_all_content(self, namespace: str) -> Remaining:
+    async def _delete_all_content(self, namespace: Namespace) -> Remaining:
         """Delete all objects of a namespace, pods first; return what is left."""
         discovery = self.client.live.discovery
         mappings = await discovery.mappings(refresh=True)
@@ -96,8 +96,9 @@ class NamespaceReconciler(Reconciler[Namespace]):
                 remaining.errors.append(str(error))
         return remaining
 
-    async def _delete_all_content_of(self, mapping: ResourceMapping, namespace: str, remaining: Remaining) -> None:
-        live, kind = self.client.live, Metadata.of(mapping.gvk)
+    async def _delete_all_content_of(self, mapping: ResourceMapping, of: Namespace, remaining: Remaining) -> None:
+        live, kind, namespace = self.client.live, Metadata.of(mapping.gvk), of.metadata.name
+        is_graceful = mapping.gvr == PODS and await self._has_terminating_pods(of)
         found: list[Metadata[Any]] = list(await live.list(kind, namespace=namespace))
         for obj in found:
             if not is_deleting(obj):
@@ -106,9 +107,22 @@ class NamespaceReconciler(Reconciler[Namespace]):
                 except (NotFound, Conflict):
                     continue
         left = await live.list(kind, namespace=namespace) if found else []
-        if left:
-            remaining.objects[mapping.gvr] += len(left)
-            remaining.finalizers.update(each for obj in left for each in obj.metadata.finalizers)
+        if not left:
+            return
+        finalizers = [each for obj in left for each in obj.metadata.finalizers]
+        remaining.objects[mapping.gvr] += len(left)
+        remaining.finalizers.update(finalizers)
+        if not (finalizers or is_graceful):
+            gvr = f"{mapping.gvr.group}/{mapping.gvr.version}, Resource={mapping.gvr.resource}"
+            remaining.errors.append(f"unexpected items still remain in namespace: {namespace} for gvr: {gvr}")
+
+    async def _has_terminating_pods(self, namespace: Namespace) -> bool:
+        """Return whether a pod may take its grace period, which upstream counts from the deletion of the namespace."""
+        pods = await self.client.live.list(Pod, namespace=namespace.metadata.name)
+        running = [pod for pod in pods if pod.status.phase not in ("Succeeded", "Failed")]
+        seconds = max((pod.spec.termination_grace_period_seconds or 0 for pod in running), default=0)
+        deleted = namespace.metadata.deletion_timestamp
+        return deleted is not None and _clock.now() < deleted + timedelta(seconds=seconds)
 
     async def _update_conditions(self, namespace: Namespace, remaining: Remaining) -> None:
         """Write the conditions if they have changed. The next look writes what a conflict prevents."""

@@ -115,6 +115,22 @@ async def test_the_conditions_tell_no_content_while_pods_remain(client: Client) 
     await wait_until_gone(client, Namespace, Key("", "going"))
 
 
+async def test_the_conditions_tell_pods_that_outlive_their_grace_period(client: Client) -> None:
+    """A pod that nothing stops is a failure once its grace period has passed since the namespace was deleted."""
+    await client.create(Namespace(metadata=ObjectMeta(name="going")))
+    spec = PodSpec(node_name="n", termination_grace_period_seconds=20, containers=[Container(name="c", image="i")])
+    await client.create(Pod(metadata=ObjectMeta(name="held", namespace="going"), spec=spec))
+    await client.delete(Namespace, Key("", "going"))
+    seen = []
+    for _ in range(2):
+        await asyncio.sleep(15)
+        conditions = (await client.get(Namespace, Key("", "going"))).status.conditions
+        seen.append({each.type: each.message for each in conditions if each.status == "True"})
+    why = "unexpected items still remain in namespace: going for gvr: /v1, Resource=pods"
+    text = f"Failed to delete all resource types, 1 remaining: {why}"
+    assert seen == [{}, {"NamespaceDeletionContentFailure": text}]
+
+
 async def test_writes_in_flight_have_time_before_a_namespace_is_emptied(client: Client) -> None:
     """The objects of a deleted namespace stay for five seconds."""
     await client.create(Namespace(metadata=ObjectMeta(name="going")))

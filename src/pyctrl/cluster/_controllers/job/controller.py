@@ -192,8 +192,8 @@ class JobSync:
     async def _record_suspension(self) -> None:
         job = self._view.job
         if is_suspended(job):
-            job.status.start_time = None
             if ensure_condition(job, "Suspended", "True", "JobSuspended", "Job suspended"):
+                job.status.start_time = None
                 await self._events.normal(job, "Suspended", "Job suspended")
         elif ensure_condition(job, "Suspended", "False", "JobResumed", "Job resumed"):
             await self._events.normal(job, "Resumed", "Job resumed")

@@ -101,6 +101,16 @@ async def test_a_suspended_job_has_no_pods(client: Client) -> None:
     ]
 
 
+async def test_a_suspended_job_keeps_a_start_time_that_was_set_later(client: Client) -> None:
+    """The controller clears the start time when it suspends a Job, and leaves it alone afterwards."""
+    await create(client, suspend=True)
+    await ends(client, "Suspended")
+    await client.status.patch(Job, WORK, MergePatch({"status": {"startTime": "2026-01-01T00:00:00Z"}}))
+    await change(client, parallelism=2)
+    await asyncio.sleep(5)
+    assert (await client.get(Job, WORK)).status.start_time is not None
+
+
 async def test_a_replacement_can_wait_for_the_end(client: Client) -> None:
     """With podReplacementPolicy Failed, a terminating pod is replaced only after it has failed."""
     await create(client, pod_replacement_policy="Failed")
