@@ -224,6 +224,8 @@ class BuiltinResourceType:
             self._reset_status(obj)
         if strategy.prepares_creator is not None and user is not None:
             strategy.prepares_creator(obj, user)
+        if strategy.warns_before_preparation is not None:
+            warnings.extend(strategy.warns_before_preparation(obj))
         strategy.prepare(obj, None, is_dry_run=is_dry_run)
         strategy.drop(obj, None)
         if strategy.on_create is not None:

@@ -12,6 +12,7 @@ from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value,
 from pyctrl.apiserver._meta.validation import validate_annotations, validate_labels, validate_selector
 from pyctrl.apiserver._registry._pods.annotations import validate_pod_annotations
 from pyctrl.apiserver._registry._pods.preparation import drop_disabled_fields
+from pyctrl.apiserver._registry._pods.profile_annotations import validate_profiles_match
 from pyctrl.apiserver._registry.go_structs import go_value
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
@@ -67,6 +68,7 @@ def validate_template(template: _Part, path: str) -> _Errors:
     yield from validate_annotations((template.get("metadata") or {}).get("annotations") or {}, f"{path}.annotations")
     yield from validate_pod_annotations(template, f"{path}.annotations")
     yield from validate_pod_spec(template["spec"], f"{path}.spec")
+    yield from validate_profiles_match(template, f"{path}.spec")
     if template["spec"].get("ephemeralContainers"):
         yield field_forbidden(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 

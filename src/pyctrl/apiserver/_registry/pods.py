@@ -9,6 +9,7 @@ from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._errors import FieldError
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._registry._pods.annotations import validate_pod_annotation_updates
 from pyctrl.apiserver._registry._pods.binding import BindingREST
 from pyctrl.apiserver._registry._pods.defaults import default_pod, default_template
 from pyctrl.apiserver._registry._pods.deletion import GRACEFUL_DELETION
@@ -18,6 +19,7 @@ from pyctrl.apiserver._registry._pods.exec import AttachREST, ExecREST
 from pyctrl.apiserver._registry._pods.log import LogREST
 from pyctrl.apiserver._registry._pods.portforward import PortForwardREST
 from pyctrl.apiserver._registry._pods.preparation import add_label_keys, drop_disabled_fields
+from pyctrl.apiserver._registry._pods.profile_annotations import copy_app_armor_profiles, warnings_of_app_armor
 from pyctrl.apiserver._registry._pods.quality_of_service import quality_of_service
 from pyctrl.apiserver._registry._pods.resize import RESIZE
 from pyctrl.apiserver._registry._pods.status_validation import validate_pod_status
@@ -55,6 +57,7 @@ def _prepare_pod(new: Object, old: Object | None) -> None:
     drop_disabled_fields(spec)
     if old is None:
         add_label_keys(new)
+        copy_app_armor_profiles(new)
     if old is None and spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1  # as upstream
     status: Object = new["status"] if old is not None else _first_status(spec)
@@ -113,11 +116,9 @@ _POD: Final = Strategy(
     deletion=GRACEFUL_DELETION,
     validates=(validate_pod,),
     warns=warnings_of_pod,
+    warns_before_preparation=warnings_of_app_armor,
     warns_on_update=lambda _new, _old: False,
-    validates_status=(
-        validate_pod,
-        validate_pod_status,
-    ),  # with the old one: an existing pod may have more than a new one
+    validates_status=(validate_pod_annotation_updates, validate_pod_status),
     subresources={"ephemeralcontainers": EPHEMERAL_CONTAINERS, "resize": RESIZE},
     # As upstream: their writers own all fields sent, also those that are put back.
     reset_fields={"ephemeralcontainers": {}, "resize": {}},

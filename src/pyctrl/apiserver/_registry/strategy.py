@@ -100,6 +100,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     validates: tuple[_Validate, ...] = ()
     validates_status: tuple[_Validate, ...] | None = None  # of a write to the status; None: as a new object
     warns: _Warn | None = None
+    warns_before_preparation: _Warn | None = None  # about a new object as the client has sent it
     warns_on_update: Callable[[Object, Object], bool] = lambda _new, _old: True
     deletion: DeletionStrategy | None = None  # None: a deleted object is removed at once unless it has finalizers
     garbage_collection: GarbageCollectionPolicy = GarbageCollectionPolicy.DELETE_DEPENDENTS

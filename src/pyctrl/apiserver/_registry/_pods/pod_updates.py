@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, required
-from pyctrl.apiserver._registry._pods.annotations import validate_pod_annotations
+from pyctrl.apiserver._registry._pods.annotations import validate_pod_annotation_updates, validate_pod_annotations
 from pyctrl.apiserver._registry._pods.containers import padded_image
+from pyctrl.apiserver._registry._pods.profile_annotations import validate_profiles_match
 from pyctrl.apiserver._registry._pods.scheduling import validate_tolerations
 from pyctrl.apiserver._registry._pods.validation import validate_pod_spec
 from pyctrl.apiserver._registry.field_validation import in_range, text_of
@@ -38,7 +39,9 @@ def validate_pod(new: Object, old: Object | None) -> _Errors:
             yield from padded_image(container, f"spec.{key}[{index}]")
     if old is None:
         yield from _only_new(new["spec"])
+        yield from validate_profiles_match(new, "spec")
     else:
+        yield from validate_pod_annotation_updates(new, old)
         yield from _change(new["spec"], old["spec"])
 
 

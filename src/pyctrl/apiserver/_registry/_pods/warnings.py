@@ -12,6 +12,11 @@ import msgspec
 from pyctrl._go.text import quoted
 from pyctrl._validation import names
 from pyctrl.api import Quantity
+from pyctrl.apiserver._registry._pods.profile_annotations import (
+    is_profile_annotation,
+    warnings_of_container_profiles,
+    warnings_of_pod_profile,
+)
 from pyctrl.apiserver._registry._pods.validation import KnownSpecs, containers_with_paths
 from pyctrl.apiserver._registry.field_validation import text_of
 from pyctrl.apiserver._schema.schema import JSON
@@ -68,7 +73,8 @@ def warnings_of_template(template: _Part, path: str) -> _Warnings:
 def _warnings(pod: _Part, prefix: str) -> _Warnings:
     spec, annotations = pod.get("spec") or {}, (pod.get("metadata") or {}).get("annotations") or {}
     encoded = msgspec.json.encode(spec)
-    if encoded in _specs_without_warnings and _ANNOTATIONS.keys().isdisjoint(annotations):
+    is_annotated = any(key in _ANNOTATIONS or is_profile_annotation(key) for key in annotations)
+    if encoded in _specs_without_warnings and not is_annotated:
         return
     warnings = list(_all_warnings(spec, annotations, prefix))
     if not warnings:
@@ -94,7 +100,9 @@ def _all_warnings(spec: _Part, annotations: _Part, prefix: str) -> _Warnings:
     yield from _volumes(spec.get("volumes") or (), f"{path}.volumes")
     yield from _aliases_and_secrets(spec, path)
     yield from _fractions(spec.get("overhead") or {}, f"{path}.overhead")
+    yield from warnings_of_pod_profile(spec, annotations, prefix)
     for where, container in containers_with_paths(spec, path):
+        yield from warnings_of_container_profiles(container, spec, annotations, prefix)
         yield from _container(container, where)
     yield from _ports(spec, path)
     yield from _port_names(spec, path)
