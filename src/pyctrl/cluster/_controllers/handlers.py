@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from pyctrl.api import KubernetesObject
-from pyctrl.controller import ObjectChange, Predicate, Request
+from pyctrl.controller import ObjectChange, Predicate
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 
-__all__ = ["OwnWrites", "is_established", "no_requests"]
+__all__ = ["OwnWrites", "is_established"]
 
 REMEMBERED = 4096  # writes whose events have not come yet
-
-
-def no_requests(observed: object) -> list[Request]:
-    """Enqueue nothing: the watch only keeps objects of a kind in the cache for lookups."""
-    return []
 
 
 def is_established(definition: CustomResourceDefinition) -> bool:

@@ -15,10 +15,9 @@ from typing import Any
 from pyctrl import _clock
 from pyctrl.api import Key, ObjectMeta, format_time
 from pyctrl.client import MergePatch, StrategicMergePatch
-from pyctrl.cluster._controllers.handlers import no_requests
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
 from pyctrl.cluster._well_known import NODE_LEASE_NAMESPACE
-from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result
+from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result, reading
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.kinds.core.v1 import Node, Pod, Taint
@@ -53,7 +52,7 @@ def add_node_lifecycle(
     """
     recorder = LegacyEventRecorder(host.live_client, "node-controller")
     lifecycle = NodeLifecycleReconciler(recorder, latest_heartbeat)
-    Builder(host).reconciles(Node).watches(Lease, no_requests).options(name="node-lifecycle").build(lifecycle)
+    Builder(host).reconciles(Node).reads(reading(Lease, triggers=False)).options(name="node-lifecycle").build(lifecycle)
 
 
 class NodeLifecycleReconciler(Reconciler[Node]):

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyctrl.api import Key, ObjectMeta
-from pyctrl.cluster._controllers.handlers import no_requests
 from pyctrl.cluster._controllers.service_endpoints import HEADLESS, ServiceIndex, ServiceReconciler, set_trigger_time
 from pyctrl.cluster._controllers.service_pods import ServiceEndpoint, TargetPort, is_headless
-from pyctrl.controller import Builder, Controller, ManagedCluster, for_object
+from pyctrl.controller import Builder, Controller, ManagedCluster, for_object, reading
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import EndpointAddress, EndpointPort, Endpoints, EndpointSubset, Node, Pod, Service
 
@@ -30,7 +29,7 @@ def add_endpoints(host: ManagedCluster, services: ServiceIndex) -> Controller:
         .watches(Endpoints, for_object)
         .watches(Service, services.on_service)
         .watches(Pod, services.on_pod)
-        .watches(Node, no_requests)
+        .reads(reading(Node, triggers=False))
         .build(EndpointsReconciler(services))
     )
 

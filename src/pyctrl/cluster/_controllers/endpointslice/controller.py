@@ -9,10 +9,9 @@ from collections.abc import Sequence
 
 from pyctrl.api import is_controlled_by, is_deleting
 from pyctrl.cluster._controllers.endpointslice.slices import SlicePlan, plan_slices
-from pyctrl.cluster._controllers.handlers import no_requests
 from pyctrl.cluster._controllers.service_endpoints import ServiceIndex, ServiceReconciler, set_trigger_time
 from pyctrl.cluster._controllers.service_pods import ServiceEndpoint
-from pyctrl.controller import Builder, Controller, ManagedCluster
+from pyctrl.controller import Builder, Controller, ManagedCluster, reading
 from pyctrl.kinds.core.v1 import Node, Pod, Service
 from pyctrl.kinds.discovery.v1 import EndpointSlice
 
@@ -28,7 +27,7 @@ def add_endpointslices(host: ManagedCluster, services: ServiceIndex) -> Controll
         .owns(EndpointSlice)
         .watches(Service, services.on_service)
         .watches(Pod, services.on_pod)
-        .watches(Node, no_requests)
+        .reads(reading(Node, triggers=False))
         .build(EndpointSliceReconciler(services))
     )
 

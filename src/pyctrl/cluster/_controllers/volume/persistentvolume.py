@@ -11,7 +11,6 @@ from typing import Any
 
 from pyctrl.api import Key, is_deleting, reference_to
 from pyctrl.client import MergePatch
-from pyctrl.cluster._controllers.handlers import no_requests
 from pyctrl.cluster._controllers.volume.matching import (
     check_volume_claim,
     class_of,
@@ -21,7 +20,7 @@ from pyctrl.cluster._controllers.volume.matching import (
 from pyctrl.cluster._controllers.volume.pvprotection import remove_pv_protection
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
 from pyctrl.cluster._well_known import SELECTED_NODE
-from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result, mapped
+from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result, mapped, reading
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from pyctrl.kinds.storage.v1 import StorageClass
@@ -52,7 +51,7 @@ def add_persistent_volumes(host: ManagedCluster) -> None:
         Builder(host)
         .reconciles(PersistentVolumeClaim)
         .watches(PersistentVolume, mapped(_claim_of))
-        .watches(StorageClass, no_requests)
+        .reads(reading(StorageClass, triggers=False))
         .options(name="persistentvolume-binder")
         .build(binder)
     )
