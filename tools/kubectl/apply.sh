@@ -133,7 +133,7 @@ kubectl label pods -l nosuch=x a=b
 
 kubectl annotate deployment web note='some text'; kubectl annotate deployment web note-; kubectl annotate cm settings --list
 
-kubectl get deployment web -o yaml
+kubectl wait deployment web --for=jsonpath='{.status.updatedReplicas}'=3 --timeout=20s; kubectl get deployment web -o yaml
 
 kubectl delete configmap nosuch
 

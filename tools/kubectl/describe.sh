@@ -64,7 +64,7 @@ kubectl describe resourceclaimtemplate gpu
 
 kubectl describe resourceclaim gpu
 
-kubectl describe node n1
+until kubectl get events -A --field-selector=involvedObject.name=n1,reason=RegisteredNode -o name | grep -q .; do sleep 0.2; done 2> waiting.txt; kubectl describe node n1
 
 kubectl describe pv pv1
 
