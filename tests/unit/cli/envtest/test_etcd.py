@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,17 +113,18 @@ def test_it_ends_after_the_tests_that_started_it(assets: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("started", "is_watched"),
+    ("started", "hangup", "is_watched"),
     [
-        ({"process_group": 0, "preexec_fn": partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)}, True),  # by envtest
-        ({}, False),  # as by a script, which may end before it
-        ({"start_new_session": True}, False),  # setsid
-        ({"process_group": 0, "preexec_fn": partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)}, False),  # nohup
+        ({"process_group": 0}, "SIG_DFL", True),  # by envtest
+        ({}, "SIG_DFL", False),  # as by a script, which may end before it
+        ({"start_new_session": True}, "SIG_DFL", False),  # setsid
+        ({"process_group": 0}, "SIG_IGN", False),  # nohup
     ],
 )
-def test_who_outlives_its_parent(started: dict[str, Any], is_watched: bool) -> None:
+def test_who_outlives_its_parent(started: dict[str, Any], hangup: str, is_watched: bool) -> None:
     """Only a program that was started as envtest does ends with its parent; daemons and those of scripts stay."""
-    code = f"import runpy; print(runpy.run_path({etcd.__file__!r})['watched_parent']())"
+    code = f"import runpy, signal; signal.signal(signal.SIGHUP, signal.{hangup}); "
+    code += f"print(runpy.run_path({etcd.__file__!r})['watched_parent']())"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **started)
     assert ran.stdout == f"{os.getpid() if is_watched else None}\n"
 
