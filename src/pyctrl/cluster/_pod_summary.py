@@ -10,7 +10,7 @@ import msgspec
 
 from pyctrl.cache import Record
 
-__all__ = ["PodSummary", "may_use_claims", "summarize_pod"]
+__all__ = ["PodSummary", "may_be_bound", "may_use_claims", "summarize_pod"]
 
 
 class _Struct(msgspec.Struct, rename="camel"):
@@ -83,6 +83,11 @@ _decode = msgspec.json.Decoder(PodSummary).decode
 def summarize_pod(record: Record) -> PodSummary:
     """Decode the summary of a cached pod."""
     return _decode(record.data)
+
+
+def may_be_bound(record: Record) -> bool:
+    """Return whether a pod may be bound to a node, with rare false positives."""
+    return b'"nodeName":' in record.data
 
 
 def may_use_claims(record: Record) -> bool:

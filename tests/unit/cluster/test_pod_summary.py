@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from pyctrl.cache import Record
-from pyctrl.cluster._pod_summary import may_use_claims, summarize_pod
+from pyctrl.cluster._pod_summary import may_be_bound, may_use_claims, summarize_pod
 
 
 def _record(spec: dict[str, Any] | None = None, status: dict[str, Any] | None = None) -> Record:
@@ -46,3 +46,9 @@ def test_a_pod_is_over_in_a_final_phase(phase: str, is_over: bool) -> None:
 def test_claims_and_ephemeral_volumes_use_claims(volume: dict[str, Any], expected: bool) -> None:
     """A pod with a claim or an ephemeral volume may use claims, and a pod with other volumes does not."""
     assert may_use_claims(_record({"volumes": [{"name": "v", **volume}]})) is expected
+
+
+@pytest.mark.parametrize(("spec", "expected"), [({"nodeName": "node-1"}, True), ({"nodeSelector": {"a": "b"}}, False)])
+def test_only_pods_with_a_node_may_be_bound(spec: dict[str, Any], expected: bool) -> None:
+    """A pod may be bound if it has the name of a node."""
+    assert may_be_bound(_record(spec)) is expected

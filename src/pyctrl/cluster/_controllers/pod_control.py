@@ -12,9 +12,9 @@ from pyctrl import _clock
 from pyctrl.api import KubernetesObject, ObjectMeta, is_deleting, set_controller_reference
 from pyctrl.cache import CachedClient
 from pyctrl.client import Preconditions
-from pyctrl.cluster._controllers.handlers import OwnWrites
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
 from pyctrl.cluster._namespace_termination import is_namespace_terminating
+from pyctrl.cluster._own_writes import OwnWrites
 from pyctrl.errors import ApiError, Conflict, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Pod, PodCondition, PodTemplateSpec
 

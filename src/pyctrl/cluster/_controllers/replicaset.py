@@ -18,7 +18,6 @@ from pyctrl.cluster._controllers.controller_ref_manager import (
     index_orphans,
     label_selector,
 )
-from pyctrl.cluster._controllers.handlers import OwnWrites
 from pyctrl.cluster._controllers.pod_control import (
     PodControl,
     is_active,
@@ -29,6 +28,7 @@ from pyctrl.cluster._controllers.pod_control import (
 )
 from pyctrl.cluster._controllers.pod_ranking import pods_to_delete
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._own_writes import OwnWrites
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import ApiError, NotFound
 from pyctrl.kinds.apps.v1 import ReplicaSet, ReplicaSetCondition

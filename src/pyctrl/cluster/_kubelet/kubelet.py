@@ -30,8 +30,18 @@ from pyctrl.cluster._kubelet.pod_status import PodIPAllocator, pod_status, statu
 from pyctrl.cluster._kubelet.scripts import ContainerOutput, Script, script_of
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
 from pyctrl.cluster._namespace_termination import is_namespace_terminating
+from pyctrl.cluster._pod_summary import may_be_bound
 from pyctrl.cluster._scheduler.scheduler import add_scheduler
-from pyctrl.controller import Builder, ManagedCluster, ObjectChange, Reconciler, Request, Result, annotations_changed
+from pyctrl.controller import (
+    Builder,
+    ManagedCluster,
+    ObjectChange,
+    Predicate,
+    Reconciler,
+    Request,
+    Result,
+    annotations_changed,
+)
 from pyctrl.errors import Conflict, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Container, Node, Pod
 
@@ -71,13 +81,21 @@ def add_kubelet(
         servers.update({node.metadata.name: SimulatedKubeletServer(reconciler.find_pod) for node in completed})
     (
         Builder(host)
-        .reconciles(Pod)
+        .reconciles(Pod, predicates=[ON_NODES])
         .watches(Node, reconciler.on_node, predicates=[annotations_changed])
         .watches_source(reconciler.outputs)
         .watches_source(reconciler.probes)
         .options(name="pretend-kubelet", workers=8)
         .build(reconciler)
     )
+
+
+def _concerns_nodes(change: ObjectChange[Pod]) -> bool:
+    return change.after is None or may_be_bound(change.after)
+
+
+#: Pods that a node may have, or may have had.
+ON_NODES: Predicate[Pod] = Predicate(_concerns_nodes, "on_nodes")
 
 
 class KubeletReconciler(Reconciler[Pod]):

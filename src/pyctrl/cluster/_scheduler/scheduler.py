@@ -14,6 +14,7 @@ from pyctrl.client import MergePatch, Preconditions, StrategicMergePatch, bind
 from pyctrl.cluster._disruption_target import disruption_target_patch
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
 from pyctrl.cluster._namespace_termination import ignore_outdated
+from pyctrl.cluster._own_writes import OwnWrites
 from pyctrl.cluster._pod_claims import pod_claim_keys
 from pyctrl.cluster._pod_summary import summarize_pod
 from pyctrl.cluster._scheduler.filters import SchedulerCache, ScheduleResult, failure_message
@@ -43,7 +44,7 @@ def add_scheduler(host: ManagedCluster, *, start_seconds: float = 0.0, bound: se
     scheduler = Scheduler(LegacyEventRecorder(host.live_client, DEFAULT_SCHEDULER_NAME), start_seconds, bound)
     return (
         Builder(host)
-        .watches(Pod, scheduler.on_pod)
+        .watches(Pod, scheduler.on_pod, predicates=[scheduler.own_writes])
         .watches(Node, scheduler.on_node)
         .watches(PersistentVolumeClaim, scheduler.on_volumes)
         .watches(PersistentVolume, scheduler.on_volumes)
@@ -71,6 +72,8 @@ class Scheduler(Reconciler[Pod]):
         self._waiting: dict[Request, int] = {}  # the priorities, in order of arrival
         self._first_seen: dict[Request, float] = {}
         self._chosen: dict[Request, str] = {}  # the nodes of pods that wait for their volumes
+        #: Reports that pods do not fit, which do not change whether they do.
+        self.own_writes: OwnWrites = OwnWrites()
 
     # --- watch events ---
 
@@ -216,7 +219,10 @@ class Scheduler(Reconciler[Pod]):
                 (present.last_transition_time if present is not None else None) or _clock.now()
             ),
         }
-        await self.client.status.patch(pod, StrategicMergePatch({"status": {"conditions": [condition], **change}}))
+        patch = StrategicMergePatch({"status": {"conditions": [condition], **change}})
+        patched = await self.client.status.patch(pod, patch)
+        if not change:
+            self.own_writes.record(patched)
         await self._recorder.warning(pod, "FailedScheduling", message)
 
     # --- volumes ---

@@ -36,11 +36,11 @@ from pyctrl.cluster._controllers.deployment.revisions import (
     rollout_of,
 )
 from pyctrl.cluster._controllers.deployment.rolling import Rollout, ScaleStep
-from pyctrl.cluster._controllers.handlers import OwnWrites
 from pyctrl.cluster._controllers.pod_template_hash import equal_ignore_hash, template_hash
 from pyctrl.cluster._controllers.replicaset import desired_replicas
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
 from pyctrl.cluster._namespace_termination import is_namespace_terminating
+from pyctrl.cluster._own_writes import OwnWrites
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentStatus, ReplicaSet

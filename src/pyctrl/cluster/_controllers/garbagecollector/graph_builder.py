@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pyctrl.api import GroupKind, GroupVersionKind, Key
 from pyctrl.cache import Cache, Deleted, Synced, Updated
 from pyctrl.client import Client, ResourceMapping
+from pyctrl.cluster._controllers.custom_resource_definitions import is_established
 from pyctrl.cluster._controllers.garbagecollector.graph import Graph, GraphNode
-from pyctrl.cluster._controllers.handlers import is_established
 from pyctrl.controller import Request, RequestSink, Source, TriggerCause
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.apiregistration.v1 import APIService

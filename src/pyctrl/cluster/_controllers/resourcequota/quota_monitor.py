@@ -10,7 +10,7 @@ from pyctrl._quota import IGNORED_RESOURCES, evaluator_of, is_terminating
 from pyctrl.api import GroupVersionKind
 from pyctrl.cache import Cache, Deleted, Synced, Updated
 from pyctrl.client import Client, ResourceMapping
-from pyctrl.cluster._controllers.handlers import is_established
+from pyctrl.cluster._controllers.custom_resource_definitions import is_established
 from pyctrl.controller import Request, RequestSink, Source, TriggerCause
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.core.v1 import Pod, ResourceQuota

@@ -1,19 +1,13 @@
-"""Event handlers and predicates that controllers share."""
+"""A predicate that rejects the events of a controller's own writes."""
 
 from __future__ import annotations
 
 from pyctrl.api import KubernetesObject
 from pyctrl.controller import ObjectChange, Predicate
-from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 
-__all__ = ["OwnWrites", "is_established"]
+__all__ = ["OwnWrites"]
 
 REMEMBERED = 4096  # writes whose events have not come yet
-
-
-def is_established(definition: CustomResourceDefinition) -> bool:
-    """Return whether a definition is served."""
-    return any(each.type == "Established" and each.status == "True" for each in definition.status.conditions)
 
 
 class OwnWrites(Predicate):

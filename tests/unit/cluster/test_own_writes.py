@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from random import Random
 
@@ -10,16 +11,19 @@ import pytest
 
 from pyctrl.api import ObjectMeta
 from pyctrl.cache import Record
-from pyctrl.client import wait_for
+from pyctrl.client import MergePatch, wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.cluster._controllers.deployment.controller import add_deployments
-from pyctrl.cluster._controllers.handlers import REMEMBERED, OwnWrites
 from pyctrl.cluster._controllers.replicaset import add_replicasets
+from pyctrl.cluster._own_writes import REMEMBERED, OwnWrites
+from pyctrl.cluster._scheduler.scheduler import add_scheduler
 from pyctrl.controller import Controller, ManagedCluster, ObjectChange
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.manager import Manager
 from tests.unit.cluster._deployments import WEB, deployment
+from tests.unit.cluster._pods import pod
+from tests.unit.cluster._scheduling import refusal
 from tests.unit.cluster._workloads import until_pods
 
 
@@ -81,3 +85,20 @@ async def test_a_controller_does_not_reconcile_its_own_writes(
             await wait_for(manager.live_client, Deployment, WEB, lambda found: found.status.replicas == 3)
             reconciles = controller.statistics().reconciles
     assert reconciles.success + reconciles.requeue_after == most
+
+
+async def test_the_scheduler_tries_once_to_place_a_pod_that_fits_nowhere() -> None:
+    """The report that a pod does not fit is no reason to try again; another change of the pod is one."""
+    async with (
+        Cluster(random=Random(1), controllers=["serviceaccount-controller"], kubelet=False) as cluster,
+        Manager(cluster.config, random=Random(2)) as manager,
+    ):
+        scheduler = add_scheduler(manager)
+        async with manager.running():
+            created = await manager.live_client.create(pod())
+            await asyncio.sleep(1)
+            assert scheduler.statistics().reconciles.success == 1
+            assert refusal(await manager.live_client.get(Pod, created.key)) == "no nodes available to schedule pods"
+            await manager.live_client.patch(created, MergePatch({"metadata": {"labels": {"more": "1"}}}))
+            await asyncio.sleep(1)
+            assert scheduler.statistics().reconciles.success == 2
