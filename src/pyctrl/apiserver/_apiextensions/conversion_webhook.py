@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._endpoints.object_converter import ConvertedObject
 from pyctrl.apiserver._errors import unknown_error
@@ -20,6 +18,7 @@ from pyctrl.apiserver._meta.validation import validate_annotations, validate_lab
 from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import GoTypeInfo, SchemaNode
 from pyctrl.apiserver._serializer.decoding import json_kind
+from pyctrl.apiserver._storage.encoding import encode_object
 from pyctrl.apiserver._webhooks import WebhookCallFailed, WebhookClient
 from pyctrl.apiserver._webhooks.review_response import InvalidReviewBody, decode_review
 
@@ -81,7 +80,7 @@ class WebhookConverter:
             batch = unconverted[first : first + BATCH]
             converted = await self.convert([_as_written(stored, resource) for stored in batch], resource)
             for stored, obj in zip(batch, converted, strict=True):
-                stored.show_as(resource, msgspec.json.encode(obj))
+                stored.show_as(resource, encode_object(obj))
 
     async def stored_form(self, obj: dict[str, Any], request: ResourceRequest) -> ConvertedObject | None:
         """Convert a written object to the storage version and back; None if it has the storage version.

@@ -27,6 +27,7 @@ from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.resource_type import with_type_meta
 from pyctrl.apiserver._schema.schema import NO_DEFAULT
 from pyctrl.apiserver._serializer.decoding import json_kind, unrecognized_body
+from pyctrl.apiserver._storage.encoding import encode_object
 from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class RESTStorage:
             return collection.put(with_type_meta(resource.stored(obj), storage), storage)
         stored = collection.put(with_type_meta(converted.stored, storage), storage)
         converted.shown["metadata"]["resourceVersion"] = str(stored.version)
-        stored.show_as(resource, msgspec.json.encode(with_type_meta(converted.shown, resource)))
+        stored.show_as(resource, encode_object(with_type_meta(converted.shown, resource)))
         return stored
 
     def put_metadata_change(self, obj: dict[str, Any], resource: ResourceType, old: StoredObject) -> StoredObject:

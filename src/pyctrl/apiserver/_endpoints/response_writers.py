@@ -13,6 +13,7 @@ from pyctrl.apiserver._errors import YAML, Response, StatusError, not_acceptable
 from pyctrl.apiserver._meta.external_annotations import internal_metadata_json
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation, negotiate_media_type
 from pyctrl.apiserver._resources.resource_type import with_type_meta
+from pyctrl.apiserver._storage.encoding import encode_object
 from pyctrl.apiserver._storage.storage import StoredObject
 
 if TYPE_CHECKING:
@@ -60,10 +61,10 @@ def unstored_response(
     """
     obj = with_type_meta(obj, resource)
     if form.shape is Representation.WHOLE:
-        return value_response(obj, form, status)
+        return bytes_response(encode_object(obj), form, status)
     _check_object_representation(resource, form)
     if form.shape is Representation.METADATA:
-        return bytes_response(metadata_only(msgspec.json.encode(obj), form.version), form, status)
+        return bytes_response(metadata_only(encode_object(obj), form.version), form, status)
     from pyctrl.apiserver._endpoints.tables import convert_to_table  # here: only kubectl accepts tables
 
     version = obj["metadata"].get("resourceVersion")

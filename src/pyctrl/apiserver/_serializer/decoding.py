@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -16,6 +17,7 @@ from pyctrl.apiserver._errors import (
     PROTOBUF,
     YAML,
     StatusError,
+    UndecodableBody,
     bad_request,
     request_entity_too_large,
     unsupported_media_type,
@@ -47,6 +49,8 @@ _decode_strict = msgspec.json.Decoder().decode
 _ESCAPE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
 )
+
+_STRING_OR_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*+"|(-?[0-9][0-9.eE+-]*+)', re.DOTALL)
 
 
 def media_type(headers: Mapping[str, str], default: str = JSON) -> str:
@@ -140,8 +144,27 @@ def _json_object(body: bytes, kind: str) -> Any:
     try:
         return _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        why = syntax_error(body) or "exceeded max depth"  # valid JSON, but nested too deeply for the decoder
+        why = syntax_error(body)
+        if kind and not why and (why := _overflow(body)):
+            raise UndecodableBody(kind, _version_of(body), why) from None
+        why = why or "exceeded max depth"  # valid JSON, but nested too deeply for the decoder
         raise _no_version_and_kind(kind, why, body) from None
+
+
+def _overflow(body: bytes) -> str:
+    """Return Go's error for the first number in valid JSON that a float64 cannot hold; "" if there is none."""
+    numbers = (found[1].decode() for found in _STRING_OR_NUMBER.finditer(body) if found[1])
+    found = next((each for each in numbers if math.isinf(float(each))), "")
+    return f"json: cannot unmarshal number {found} into Go value of type float64" if found else ""
+
+
+def _version_of(body: bytes) -> str:
+    """Return the version, without its group, of an object in valid JSON."""
+    try:
+        version = json.loads(body).get("apiVersion")
+    except (ValueError, RecursionError, AttributeError):
+        return ""
+    return version.rpartition("/")[2] if isinstance(version, str) else ""
 
 
 TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
@@ -184,7 +207,7 @@ def decode_json(body: bytes) -> Any:
     try:
         return _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise ValueError(syntax_error(body) or "invalid text") from None
+        raise ValueError(syntax_error(body) or _overflow(body) or "invalid text") from None
 
 
 class _NumberText(str):

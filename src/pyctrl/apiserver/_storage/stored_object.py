@@ -8,6 +8,7 @@ import msgspec
 
 from pyctrl.api import hash_field
 from pyctrl.apiserver._schema.raw_json import keep_texts
+from pyctrl.apiserver._storage.encoding import encode_object
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
@@ -16,7 +17,6 @@ __all__ = ["EventType", "NotConverted", "StoredObject", "WatchCacheEvent", "key_
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
-_encode = msgspec.json.encode
 _decode = msgspec.json.decode
 
 
@@ -62,7 +62,7 @@ class StoredObject:
         self.uid: str = meta.get("uid", "")
         self.labels: dict[str, str] = meta.get("labels") or {}
         self.version: int = version
-        self.data: bytes = _encode(obj) if data is None else data
+        self.data: bytes = encode_object(obj) if data is None else data
         self._view: bytes = self.data
         self._view_type = view_type
         self._fields: tuple[ResourceType, dict[str, str]] | None = None
@@ -99,7 +99,7 @@ class StoredObject:
         if self._view_type is not resource:
             if self.lacks(resource):
                 raise NotConverted(self, resource)
-            shown = _encode(resource.on_read(self.decode()))
+            shown = encode_object(resource.on_read(self.decode()))
             self._view = self.data if shown == self.data else shown
             self._view_type = resource
         return self._view
@@ -129,7 +129,7 @@ class StoredObject:
             theirs = {key: value for key, value in shown["metadata"].items() if key in ("labels", "annotations")}
             rest = {key: value for key, value in mine.items() if key not in ("labels", "annotations")}
             shown["metadata"] = {**rest, **theirs}
-            self.show_as(resource, _encode(shown))
+            self.show_as(resource, encode_object(shown))
 
     def fields(self, resource: ResourceType) -> dict[str, str]:
         """Return the values of the field labels of `resource`, computed on first use."""

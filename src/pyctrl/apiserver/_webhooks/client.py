@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-import msgspec
-
 from pyctrl._go.text import quoted
 from pyctrl.apiserver._errors import bad_request
 from pyctrl.apiserver._serializer.decoding import decode_json
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml
+from pyctrl.apiserver._storage.encoding import encode_object
 from pyctrl.apiserver._webhooks.caller import (
     ServiceReference,
     WebhookCaller,
@@ -77,7 +76,7 @@ class WebhookClient:
             InvalidClientConfig: The CA bundle has no certificate.
             WebhookCallFailed: There was no response in time, an error response, or a body that is not JSON.
         """
-        request = webhook_request_of(config, msgspec.json.encode(review), timeout_seconds, credentials)
+        request = webhook_request_of(config, encode_object(review), timeout_seconds, credentials)
         try:
             async with asyncio.timeout(timeout_seconds):
                 response = await self._call(request)

@@ -67,3 +67,18 @@ def test_half_a_pair_of_surrogates_is_replaced() -> None:
     """A body with half a pair of surrogates is accepted with the replacement character, as by Go's decoder."""
     body = rb'{"data":{"a":"\ud83d\ude00 \udc00 \ud800x \\ud800"}}'
     assert decode_object(body, {}, "ConfigMap") == {"data": {"a": "\U0001f600 \ufffd \ufffdx \\ud800"}}
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1.5E+999", "9" * 5000 + "e1"])
+def test_a_number_that_no_float_holds_is_named(ask: Asker, number: str) -> None:
+    """A number out of the range of float64 is refused with the number, in objects and in patches."""
+    why = f"json: cannot unmarshal number {number} into Go value of type float64"
+    body = f'{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"a"}},"data":{{"t":"1e500"}},"x":{number}}}'
+    code, refused = ask("POST", CONFIGMAPS, body.encode())
+    assert (code, refused["message"]) == (
+        400,
+        f'ConfigMap in version "v1" cannot be handled as a ConfigMap: {why}',
+    )
+    ask.make("a")
+    code, refused = ask("PATCH", f"{CONFIGMAPS}/a", f'{{"x":{number}}}'.encode(), headers=MERGE)
+    assert (code, refused["message"]) == (400, f"error decoding patch: {why}")
