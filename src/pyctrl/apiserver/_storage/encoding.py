@@ -1,8 +1,8 @@
 """JSON of objects, with whole numbers as Go writes them: a float without a fraction is written as an integer.
 
 Clients in Python send `1.0` for a number that a client in Go reads into an int, which refuses `1.0`. kube-apiserver
-decodes it to a float64 and writes `1`. Numbers from 1e16 on keep their exponent here unless another number is written
-anew.
+decodes it to a float64 and writes `1`. A float from 1e16 on keeps its exponent here, unless the object has a smaller
+one without a fraction.
 """
 
 from __future__ import annotations
