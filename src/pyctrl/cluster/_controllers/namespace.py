@@ -98,15 +98,17 @@ class NamespaceReconciler(Reconciler[Namespace]):
 
     async def _delete_all_content_of(self, mapping: ResourceMapping, of: Namespace, remaining: Remaining) -> None:
         live, kind, namespace = self.client.live, Metadata.of(mapping.gvk), of.metadata.name
-        is_graceful = mapping.gvr == PODS and await self._has_terminating_pods(of)
         found: list[Metadata[Any]] = list(await live.list(kind, namespace=namespace))
+        if not found:
+            return
+        is_graceful = mapping.gvr == PODS and await self._has_terminating_pods(of)
         for obj in found:
             if not is_deleting(obj):
                 try:
                     await live.delete(kind, obj.key, propagation="Background")
                 except (NotFound, Conflict):
                     continue
-        left = await live.list(kind, namespace=namespace) if found else []
+        left = await live.list(kind, namespace=namespace)
         if not left:
             return
         finalizers = [each for obj in left for each in obj.metadata.finalizers]
