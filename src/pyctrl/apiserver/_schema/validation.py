@@ -137,10 +137,8 @@ def _is_whole(value: JSON) -> bool:
 
 
 def _kind(value: JSON) -> str:
-    """Return the kind of a value: Go decodes an integer of more than 64 bits as a float."""
-    if type(value) is int and not _is_int64(value):
-        return "number"
-    return _KINDS[type(value)]
+    """Return the kind of a value, as Go decodes it."""
+    return "number" if _exceeds_int64(value) else _KINDS[type(value)]
 
 
 def _wrong_type(path: str, wanted: str, found: str) -> FieldError:
@@ -186,7 +184,7 @@ def _string(checks: ValueValidations, value: str, path: str, causes: list[FieldE
 
 
 def _number(node: SchemaNode, checks: ValueValidations, value: float, path: str, causes: list[FieldError]) -> None:
-    if type(value) is int and not _is_int64(value) and abs(value) < _OVER_FLOAT64:
+    if _exceeds_int64(value) and abs(value) < _OVER_FLOAT64:
         value = float(value)
     if _is_out_of_type(node, value, checks.format):
         causes.append(_out_of_type(node, path, checks.format))
@@ -230,8 +228,9 @@ def _is_multiple(value: float, factor: float) -> bool:
     return abs(quotient - round(quotient)) < 1e-9 * max(1.0, abs(quotient))
 
 
-def _is_int64(value: float) -> bool:
-    return type(value) is int and -_RANGES["int64"] <= value < _RANGES["int64"]
+def _exceeds_int64(value: JSON) -> bool:
+    """Return whether a value is an integer of more than 64 bits, which Go decodes as a float."""
+    return type(value) is int and not -_RANGES["int64"] <= value < _RANGES["int64"]
 
 
 def _plain(number: float) -> str:

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from pyctrl._go.text import quoted
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value
+from pyctrl.apiserver._registry._pods.container_paths import containers_with_paths
 from pyctrl.apiserver._registry.field_validation import descending_path
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
@@ -70,9 +71,9 @@ def warnings_of_app_armor(pod: _Part) -> Iterator[str]:
 def _annotated(pod: _Part) -> Iterator[tuple[str, Object, str]]:
     """Yield key, container and value of each AppArmor annotation of a container without the field."""
     annotations, spec = _annotations(pod), pod["spec"]
-    if (spec.get("os") or {}).get("name") == "windows":
+    if not annotations or (spec.get("os") or {}).get("name") == "windows":
         return
-    for _, container in _containers(spec):
+    for _, container in containers_with_paths(spec, "spec"):
         key = f"{APP_ARMOR}{container.get('name', '')}"
         if key in annotations and _profile(container, "appArmorProfile") is None:
             yield key, container, annotations[key]
@@ -124,7 +125,7 @@ def validate_profile_annotations(annotations: Mapping[str, str], spec: _Part, pa
     for key, value in annotations.items():
         if key.startswith(_SECCOMP):
             yield from _seccomp(value, f"{path}.{key}")
-    names = {container.get("name", "") for _, container in _containers(spec)}
+    names = {container.get("name", "") for _, container in containers_with_paths(spec, "spec")}
     for key, value in annotations.items():
         if not key.startswith(APP_ARMOR):
             continue
@@ -149,7 +150,7 @@ def validate_profiles_match(holder: _Part, path: str) -> _Errors:
         return
     if (value := annotations.get(_SECCOMP_POD)) is not None:
         yield from _mismatch(value, _profile(spec, "seccompProfile"), f"{path}.securityContext", "seccomp")
-    containers = list(_containers(spec, path))
+    containers = list(containers_with_paths(spec, path))
     for where, container in containers:
         value = annotations.get(f"{_SECCOMP}{container.get('name', '')}")
         yield from _mismatch(value, _profile(container, "seccompProfile"), f"{where}.securityContext", "seccomp")
@@ -175,12 +176,6 @@ def _mismatch(annotation: str | None, profile: _Part | None, path: str, noun: st
             yield field_forbidden(f"{where}.localhostProfile", f"{noun} profile in annotation and field must match")
     elif kind == "Localhost" or (kind in same and annotation not in same[kind]):
         yield field_forbidden(f"{where}.type", f"{noun} type in annotation and field must match")
-
-
-def _containers(spec: _Part, path: str = "") -> Iterator[tuple[str, Object]]:
-    for key in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(key) or ()):
-            yield f"{path}.{key}[{index}]", container
 
 
 def _annotations(holder: _Part) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -18,6 +18,7 @@ from pyctrl.apiserver._errors import (
     too_long,
 )
 from pyctrl.apiserver._meta.validation import validate_labels
+from pyctrl.apiserver._registry._pods.container_paths import containers_with_paths
 from pyctrl.apiserver._registry._pods.containers import (
     PodReferences,
     validate_containers,
@@ -36,7 +37,7 @@ from pyctrl.apiserver._registry._pods.volumes import validate_volumes
 from pyctrl.apiserver._registry.field_validation import address, in_range, invalid_name, text_of
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["KnownSpecs", "containers_with_paths", "pod_references", "validate_pod_spec"]
+__all__ = ["KnownSpecs", "pod_references", "validate_pod_spec"]
 
 _Part: TypeAlias = Mapping[str, JSON]
 _Errors: TypeAlias = Iterator[FieldError]
@@ -121,13 +122,6 @@ def pod_references(spec: _Part, volumes: Mapping[str, _Part]) -> PodReferences:
         system=None if spec.get("os") is None else text_of(spec["os"], "name"),
         host_users=spec.get("hostUsers") is not False,
     )
-
-
-def containers_with_paths(spec: _Part, path: str) -> Iterator[tuple[str, _Part]]:
-    """Yield all containers of a pod with their paths."""
-    for key in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(key) or ()):
-            yield f"{path}.{key}[{index}]", container
 
 
 def _all_containers(spec: _Part, path: str, pod: PodReferences) -> _Errors:
@@ -268,7 +262,7 @@ def _scheduling_group(group: _Part, path: str) -> _Errors:
         yield from invalid_name(names.subdomain, name, path)
 
 
-def _file_keys(spec: _Part, containers: list[tuple[str, _Part]]) -> _Errors:
+def _file_keys(spec: _Part, containers: Sequence[tuple[str, _Part]]) -> _Errors:
     volumes = {text_of(each, "name"): each for each in spec.get("volumes") or ()}
     for path, container in containers:
         for index, variable in enumerate(container.get("env") or ()):

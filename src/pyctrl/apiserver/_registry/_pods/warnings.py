@@ -12,12 +12,13 @@ import msgspec
 from pyctrl._go.text import quoted
 from pyctrl._validation import names
 from pyctrl.api import Quantity
+from pyctrl.apiserver._registry._pods.container_paths import containers_with_paths
 from pyctrl.apiserver._registry._pods.profile_annotations import (
     is_profile_annotation,
     warnings_of_container_profiles,
     warnings_of_pod_profile,
 )
-from pyctrl.apiserver._registry._pods.validation import KnownSpecs, containers_with_paths
+from pyctrl.apiserver._registry._pods.validation import KnownSpecs
 from pyctrl.apiserver._registry.field_validation import text_of
 from pyctrl.apiserver._schema.schema import JSON
 
