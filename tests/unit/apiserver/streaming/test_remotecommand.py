@@ -86,7 +86,7 @@ def test_the_last_input_of_a_client_is_used() -> None:
 
     async def copy(streams: ContainerStreams) -> int:
         data = await streams.stdin.read_all()
-        await streams.stdout.write(b"nobody reads this")
+        await streams.stdout.write(b"discarded output")
         await asyncio.sleep(4)
         copied.append(data)
         return 0
