@@ -7,6 +7,7 @@ one without a fraction.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -14,15 +15,14 @@ import msgspec
 
 __all__ = ["encode_object"]
 
-#: What follows a whole float; texts may have it too, and stay as they are.
-_ENDS = (b".0,", b".0}", b".0]")
+_WHOLE_FLOAT = re.compile(rb"\.0[,}\]]")  # in a text, too, which stays as it is; faster than `in` with a part of it
 _INT64 = 1 << 63
 
 
 def encode_object(obj: Any) -> bytes:
     """Encode an object for the storage and for clients."""
     data = msgspec.json.encode(obj)
-    if b".0" in data and any(end in data for end in _ENDS):
+    if _WHOLE_FLOAT.search(data):
         return msgspec.json.encode(_with_integers(obj))
     return data
 
