@@ -15,7 +15,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from pyctrl._validation.formats import is_of_format
@@ -146,45 +147,54 @@ def _keyed_list(node: SchemaNode, items: SchemaNode, sizes: range) -> FastDecode
     def decode(value: JSON) -> FieldSet | None:
         if len(value) not in sizes:
             return None
-        below = [decode_item(each) for each in value]
+        below = [*map(decode_item, value)]
         if None in below:
             return None
         elements = elements_of(value)
-        if len(elements) < len(value) or _lacks_keys(elements):
-            return None  # there are duplicate items
-        return {".": _LEAF, **{element: below[index] for element, index in elements}} if value else _LEAF
+        if elements is None:
+            return None
+        fields: FieldSet = {".": _LEAF} if elements else {}
+        for element, index in elements:
+            fields[element] = below[index]
+        return fields
 
     return decode
-
-
-def _lacks_keys(elements: _Elements) -> bool:
-    """Return whether several items have no keys: their elements are indexes."""
-    return sum(element.startswith("i:") for element, _ in elements) > 1
 
 
 _Elements: TypeAlias = Sequence[tuple[str, int]]  # the elements of a list, in order, each with the index of its item
 
 
-def _elements_function(node: SchemaNode) -> Callable[[list[JSON]], _Elements]:
-    """Compile the function that returns the elements of a list without duplicates."""
+def _elements_function(node: SchemaNode) -> Callable[[list[JSON]], _Elements | None]:
+    """Compile the function that returns the elements of a list; None if it has duplicates, or items without keys."""
     items = node.items or SchemaNode()
     name = node.map_keys[0] if node.list_type == "map" and len(node.map_keys) == 1 else ""
     key = items.properties.get(name) if name else items
     if key is None or key.type != "string" or key.nullable or node.list_type not in ("map", "set"):
         return partial(_elements, node)
-    cached = lru_cache(maxsize=_LISTS)(lambda keys: _elements(node, [{name: key} for key in keys] if name else keys))
+    cached: dict[tuple[str, ...], _Elements] = {}
+    key_of = itemgetter(name)
 
-    def elements(value: list[JSON]) -> _Elements:
-        keys = tuple([each.get(name) for each in value] if name else value)
-        is_short = len(keys) <= _ITEMS and None not in keys and sum(map(len, keys)) <= _KEYS_TOGETHER
-        return cached(keys) if is_short else _elements(node, value)
+    def elements(value: list[JSON]) -> _Elements | None:
+        try:
+            keys = tuple(map(key_of, value) if name else value)
+        except KeyError:
+            return _elements(node, value)
+        if (found := cached.get(keys)) is not None:
+            return found
+        found = _elements(node, value)
+        if found is not None and len(keys) <= _ITEMS and sum(map(len, keys)) <= _KEYS_TOGETHER:
+            if len(cached) == _LISTS:
+                cached.clear()
+            cached[keys] = found
+        return found
 
     return elements
 
 
-def _elements(node: SchemaNode, value: Sequence[JSON]) -> _Elements:
+def _elements(node: SchemaNode, value: Sequence[JSON]) -> _Elements | None:
     found = {item_element(node, index, each): index for index, each in enumerate(value)}
-    return [*ordered_level(found).items()]
+    has_indexes = sum(element.startswith("i:") for element in found) > 1  # of items without keys
+    return None if has_indexes or len(found) < len(value) else [*ordered_level(found).items()]
 
 
 # Limits of the cached lists of a node: objects of one kind have items with the same few keys again and again.
