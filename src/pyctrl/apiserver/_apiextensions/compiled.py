@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeAlias
 
 from pyctrl._validation.formats import is_of_format
 from pyctrl.apiserver._apiextensions.declared_types import declared_type, json_reader, type_check
-from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, item_element, ordered, ordered_level, whole_value
+from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, item_element, ordered_level, whole_value
 from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, SchemaNode, ValueValidations
 from pyctrl.apiserver._schema.validation import validate
@@ -305,7 +305,7 @@ def _other_decoder(node: SchemaNode) -> FastDecoder:
 
 
 def _untyped(value: JSON) -> FieldSet:
-    return ordered(whole_value(None, value))
+    return whole_value(None, value)
 
 
 # -- strings, numbers, booleans ----------------------------------------------------------------------------------

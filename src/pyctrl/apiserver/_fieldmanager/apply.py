@@ -100,7 +100,7 @@ def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: 
         raise answers.unknown_error(f"request to convert CR to an invalid group/version: {version}")
     if not managed.entries:
         changed = Comparison(type.schema, type.blank(), without_managed_fields(live)).changed
-        everything = ordered(strip_meta(recursive_difference(changed, reset)))
+        everything = strip_meta(recursive_difference(changed, reset))
         manager = ManagerIdentifier(
             name=BEFORE_FIRST_APPLY, operation="Update", api_version=type.api_version, subresource=subresource
         )

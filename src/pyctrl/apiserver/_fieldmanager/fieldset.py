@@ -3,7 +3,7 @@
 `pyctrl._fields_v1` describes the form. Sets are values: no function changes its arguments.
 
 A set of managed fields is in order (`ordered`). The operations on sets keep the order of their arguments. The fields of
-values, and the result of a comparison, are in the order of the values.
+values and the results of comparisons are in order, but those of an apply configuration are in its order.
 """
 
 from __future__ import annotations
@@ -211,14 +211,17 @@ def ordered_level(fields: FieldSet) -> FieldSet:
     if len(fields) < 2:
         return fields
     elements = tuple(fields)
-    is_short = len(elements) <= _ELEMENTS and sum(map(len, elements)) <= _ELEMENTS_TOGETHER
-    order = _order_of(elements) if is_short else _sorted_elements(elements)
+    order = _order_of(elements) if _is_short(elements) else _sorted_elements(elements)
     return fields if order == elements else {key: fields[key] for key in order}
 
 
-# Limits of the sets whose order is cached: objects of one kind have the same few again and again.
+# Limits of what is cached by elements or keys: objects of one kind have the same few again and again.
 _ELEMENTS = 64
 _ELEMENTS_TOGETHER = 4096  # characters
+
+
+def _is_short(elements: tuple[str, ...]) -> bool:
+    return len(elements) <= _ELEMENTS and sum(map(len, elements)) <= _ELEMENTS_TOGETHER
 
 
 def _sorted_elements(elements: tuple[str, ...]) -> tuple[str, ...]:
@@ -293,27 +296,41 @@ def _items(node: SchemaNode, value: list[JSON]) -> Iterator[tuple[str, JSON]]:
         yield item_element(node, index, each), each
 
 
-def all_fields(node: SchemaNode | None, value: JSON) -> FieldSet:
-    """Return every field of a value at all levels, with objects and items themselves."""
-    if type(value) is list:
-        return {element: whole_value(child, each) for element, (child, each) in _parts(node, value).items()}
-    found: FieldSet = {}
-    for key, each in value.items():
-        if type(each) is dict or type(each) is list:
-            found["f:" + key] = whole_value(node.child(key) if node is not None else None, each)
-        else:  # fast path: a scalar has no fields below it
-            found["f:" + key] = _NOTHING_BELOW
-    return found
-
-
-_NOTHING_BELOW: FieldSet = {}  # shared: sets are values
+def all_fields(node: SchemaNode | None, value: dict[str, JSON]) -> FieldSet:
+    """Return every field of a map at all levels, with objects and items themselves."""
+    return _children(whole_value(node, value))
 
 
 def whole_value(node: SchemaNode | None, value: JSON) -> FieldSet:
     """Return the set below an added value: itself and all its fields."""
-    if value and (type(value) is dict or type(value) is list) and is_granular(node, value):
-        return {**_SELF, **all_fields(node, value)}
-    return _NOTHING_BELOW
+    if not value or not is_granular(node, value):
+        return _NOTHING_BELOW
+    if type(value) is dict:
+        return _whole_map(node, value)
+    return ordered_level(
+        _SELF | {element: whole_value(child, each) for element, (child, each) in _parts(node, value).items()}
+    )
+
+
+def _whole_map(node: SchemaNode | None, value: dict[str, JSON]) -> FieldSet:
+    keys, fields = tuple(value), None
+    members = _members(keys) if _is_short(keys) else _members.__wrapped__(keys)
+    for key, each in value.items():
+        if type(each) is dict or type(each) is list:
+            below = whole_value(node.child(key) if node is not None else None, each)
+            if below:
+                fields = fields or members.copy()
+                fields["f:" + key] = below
+    return fields or members
+
+
+@lru_cache(maxsize=2048)
+def _members(keys: tuple[str, ...]) -> FieldSet:
+    """Return the set of a map itself and its keys."""
+    return {**_SELF, **{"f:" + key: _NOTHING_BELOW for key in sorted(keys)}}
+
+
+_NOTHING_BELOW: FieldSet = {}  # shared: sets are values
 
 
 # -- comparison ------------------------------------------------------------------------------------------------
@@ -329,6 +346,7 @@ class Comparison:
         self.removed: FieldSet = {}
         self.modified: FieldSet = {}
         _compare(node, old, new, self.added, self.removed, self.modified)
+        self.added, self.modified = ordered_level(self.added), ordered_level(self.modified)
 
     @property
     def changed(self) -> FieldSet:
@@ -393,7 +411,7 @@ def _compare_values(
         _compare(node, old, new, *below)
         for found, into in zip(below, (added, removed, modified), strict=True):
             if found:
-                into[key] = found
+                into[key] = ordered_level(found)
     elif type(old) is not type(new) and _DuplicateItems in (type(old), type(new)):
         removed[key], added[key] = whole_value(node, old), whole_value(node, new)
     else:

@@ -212,7 +212,7 @@ def _difference(
         return _new_fields(new, type, subresource), {}
     reset = type.reset_fields(subresource)
     comparison = Comparison(type.schema, type.blank() if old is None else without_managed_fields(old), new)
-    changed = ordered(strip_meta(recursive_difference(comparison.changed, reset)))
+    changed = strip_meta(recursive_difference(comparison.changed, reset))
     return changed, recursive_difference(comparison.removed, reset)
 
 
@@ -222,9 +222,9 @@ def _new_fields(
     """Return the fields of a new object, in order, without those that the subresource cannot own."""
     reset = type.reset_fields(subresource)
     if blank := type.blank():
-        return ordered(strip_meta(recursive_difference(Comparison(type.schema, blank, new).changed, reset)))
-    fields = dict(ordered(_content(new, type)) if decoded is None else decoded.content)
-    metadata = ordered(_metadata(new, type)) if decoded is None or decoded.metadata is None else decoded.metadata
+        return strip_meta(recursive_difference(Comparison(type.schema, blank, new).changed, reset))
+    fields = dict(_content(new, type) if decoded is None else decoded.content)
+    metadata = _metadata(new, type) if decoded is None or decoded.metadata is None else decoded.metadata
     if metadata:
         fields["f:metadata"] = metadata
     return ordered_level(recursive_difference(fields, reset))
