@@ -24,6 +24,7 @@ from pyctrl.apiserver._apiextensions.declared_types import declared_type, json_r
 from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, item_element, ordered_level, whole_value
 from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, SchemaNode, ValueValidations
+from pyctrl.apiserver._schema.shape_memo import ShapeMemo
 from pyctrl.apiserver._schema.validation import validate
 
 __all__ = ["CompiledSchema", "FastDecoder", "compile_object"]
@@ -171,22 +172,14 @@ def _elements_function(node: SchemaNode) -> Callable[[list[JSON]], _Elements | N
     key = items.properties.get(name) if name else items
     if key is None or key.type != "string" or key.nullable or node.list_type not in ("map", "set"):
         return partial(_elements, node)
-    cached: dict[tuple[str, ...], _Elements] = {}
+    known = ShapeMemo(lambda keys: _elements(node, [{name: key} for key in keys] if name else keys))
     key_of = itemgetter(name)
 
     def elements(value: list[JSON]) -> _Elements | None:
         try:
-            keys = tuple(map(key_of, value) if name else value)
+            return known[tuple(map(key_of, value) if name else value)]
         except KeyError:
             return _elements(node, value)
-        if (found := cached.get(keys)) is not None:
-            return found
-        found = _elements(node, value)
-        if found is not None and len(keys) <= _ITEMS and sum(map(len, keys)) <= _KEYS_TOGETHER:
-            if len(cached) == _LISTS:
-                cached.clear()
-            cached[keys] = found
-        return found
 
     return elements
 
@@ -197,16 +190,7 @@ def _elements(node: SchemaNode, value: Sequence[JSON]) -> _Elements | None:
     return None if has_indexes or len(found) < len(value) else [*ordered_level(found).items()]
 
 
-# Limits of the cached lists of a node: objects of one kind have items with the same few keys again and again.
-_LISTS = 256
-_ITEMS = 16
-
-
 # -- objects -----------------------------------------------------------------------------------------------------
-
-# Limits of the shapes cached for a node: objects of one kind have few, but maps with free keys can have any number.
-_SHAPES = 256
-_KEYS_TOGETHER = 2048  # characters of all keys of a shape
 
 
 @dataclass(slots=True, frozen=True)
@@ -233,10 +217,10 @@ class _CompiledObject:
         self._properties = {key: child for key, child in node.properties.items() if key not in self._implicit}
         self._decoders = {key: _decoder(child) for key, child in self._properties.items()}
         self._other = _other_decoder(node)
-        self._shapes: dict[tuple[str, ...], _ObjectShape] = {}
+        self._shapes = ShapeMemo(self._shape_of)
 
     def decode(self, value: JSON) -> FieldSet | None:
-        shape = self._shapes.get(tuple(value)) or self._add_shape(tuple(value))
+        shape = self._shapes[tuple(value)]
         if shape.defaults:
             value.update(shape.defaults if shape.has_plain_defaults else copied(shape.defaults))
         for key, known, check in shape.scalars:
@@ -254,15 +238,11 @@ class _CompiledObject:
                 return None
         return fields
 
-    def _add_shape(self, keys: tuple[str, ...]) -> _ObjectShape:
-        """Compute and cache a shape."""
+    def _shape_of(self, keys: tuple[str, ...]) -> _ObjectShape:
         own = [key for key in keys if key not in self._implicit]
         missing = {key: each.default for key, each in self._properties.items() if key not in own}
         defaults = {key: default for key, default in missing.items() if default is not NO_DEFAULT}
-        shape = self._shape([*own, *defaults], defaults)
-        if len(self._shapes) < _SHAPES and sum(map(len, keys)) <= _KEYS_TOGETHER:
-            self._shapes[keys] = shape
-        return shape
+        return self._shape([*own, *defaults], defaults)
 
     def _shape(self, keys: Sequence[str], defaults: dict[str, JSON]) -> _ObjectShape:
         nodes = {key: self._properties.get(key, self._node.additional) for key in keys}

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import TypeAlias
 
 from pyctrl._fields_v1 import field_element
 from pyctrl.apiserver._meta.generation import same_json
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode, list_key
+from pyctrl.apiserver._schema.shape_memo import ShapeMemo
 
 __all__ = [
     "Comparison",
@@ -211,24 +211,15 @@ def ordered_level(fields: FieldSet) -> FieldSet:
     if len(fields) < 2:
         return fields
     elements = tuple(fields)
-    order = _order_of(elements) if _is_short(elements) else _sorted_elements(elements)
+    order = _order_of[elements]
     return fields if order == elements else {key: fields[key] for key in order}
-
-
-# Limits of what is cached by elements or keys: objects of one kind have the same few again and again.
-_ELEMENTS = 64
-_ELEMENTS_TOGETHER = 4096  # characters
-
-
-def _is_short(elements: tuple[str, ...]) -> bool:
-    return len(elements) <= _ELEMENTS and sum(map(len, elements)) <= _ELEMENTS_TOGETHER
 
 
 def _sorted_elements(elements: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(elements, key=_sort_key))
 
 
-_order_of = lru_cache(maxsize=2048)(_sorted_elements)
+_order_of = ShapeMemo(_sorted_elements, size=2048)
 
 
 def _sort_key(key: str) -> tuple[int, JSON]:
@@ -303,18 +294,15 @@ def all_fields(node: SchemaNode | None, value: dict[str, JSON]) -> FieldSet:
 
 def whole_value(node: SchemaNode | None, value: JSON) -> FieldSet:
     """Return the set below an added value: itself and all its fields."""
-    if not value or not is_granular(node, value):
-        return _NOTHING_BELOW
-    if type(value) is dict:
+    if value and type(value) is dict and (node is None or not node.atomic):
         return _whole_map(node, value)
-    return ordered_level(
-        _SELF | {element: whole_value(child, each) for element, (child, each) in _parts(node, value).items()}
-    )
+    if value and type(value) is list and node is not None and node.list_type != "atomic":
+        return _whole_list(node, value)
+    return _NOTHING_BELOW
 
 
 def _whole_map(node: SchemaNode | None, value: dict[str, JSON]) -> FieldSet:
-    keys, fields = tuple(value), None
-    members = _members(keys) if _is_short(keys) else _members.__wrapped__(keys)
+    members, fields = _members[tuple(value)], None
     for key, each in value.items():
         if type(each) is dict or type(each) is list:
             below = whole_value(node.child(key) if node is not None else None, each)
@@ -324,12 +312,20 @@ def _whole_map(node: SchemaNode | None, value: dict[str, JSON]) -> FieldSet:
     return fields or members
 
 
-@lru_cache(maxsize=2048)
-def _members(keys: tuple[str, ...]) -> FieldSet:
+def _whole_list(node: SchemaNode, value: list[JSON]) -> FieldSet:
+    fields = _SELF.copy()
+    for element, each in _items(node, value):
+        # Items with the same keys are owned together, as one without fields.
+        fields[element] = _NOTHING_BELOW if element in fields else whole_value(node.items, each)
+    return ordered_level(fields)
+
+
+def _set_of_members(keys: tuple[str, ...]) -> FieldSet:
     """Return the set of a map itself and its keys."""
     return {**_SELF, **{"f:" + key: _NOTHING_BELOW for key in sorted(keys)}}
 
 
+_members = ShapeMemo(_set_of_members, size=2048)
 _NOTHING_BELOW: FieldSet = {}  # shared: sets are values
 
 

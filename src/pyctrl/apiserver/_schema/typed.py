@@ -192,9 +192,13 @@ def _object(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
         if field is None:
             unknown.append(f".{key}")
         elif item is not None:
+            reader = field.read or _read
+            if reader is _string and item and type(item) is str:
+                written[key] = item  # fast path: as most fields
+                continue
             known = len(unknown)
             try:
-                read = (field.read or _read)(field, item, unknown)
+                read = reader(field, item, unknown)
             except DecodeFailed as failed:
                 failed.add_field(key, node.go.struct if node.go else "")
                 raise
