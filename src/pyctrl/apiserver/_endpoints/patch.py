@@ -67,7 +67,7 @@ class PatchHandler:
                 if not request.resource.is_custom:
                     check_kind(new, request.resource, self._backend.registry)
                 if media == STRATEGIC:
-                    _decode_converted(new, request, options, duplicates)
+                    _decode_converted(new, request, options, duplicates, kept=kept)
                 else:
                     decode_as_resource(new, request, options, duplicates, kept=kept)
             except UndecodableBody as unfit:
@@ -132,11 +132,12 @@ def _decode_converted(
     duplicates: list[str],
     *,
     is_applied: bool = False,
+    kept: Collection[str] = (),
 ) -> list[str]:
     """Decode the result of a strategic merge patch or an apply, in which numbers of too many bits are truncated."""
     while True:
         try:
-            return decode_as_resource(obj, request, options, duplicates, is_applied=is_applied)
+            return decode_as_resource(obj, request, options, duplicates, is_applied=is_applied, kept=kept)
         except UndecodableBody as unfit:
             if unfit.wrapped is None:
                 raise
@@ -161,12 +162,12 @@ def _sets(configuration: dict[str, Any], path: str) -> bool:
 
 
 def _kept_fields(request: ResourceRequest, media: str, new: dict[str, Any], live: dict[str, Any]) -> Collection[str]:
-    """Return the fields that a merge patch of the status of a built-in kind has left as they are in the live object.
+    """Return the fields that a merge patch or strategic merge patch of the status has left as in the live object.
 
-    They are not decoded again, and shared with the live object: what a write to the status does not change, the server
+    Only built-in kinds have any. They are not decoded again, and shared with the live object: what a write to the status does not change, the server
     puts back in any case.
     """
-    if media != MERGE or request.target.subresource != "status" or request.resource.is_custom:
+    if media not in (MERGE, STRATEGIC) or request.target.subresource != "status" or request.resource.is_custom:
         return ()
     return [key for key, each in new.items() if key not in _OF_STATUS and each is live.get(key)]
 
