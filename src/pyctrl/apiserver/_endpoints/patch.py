@@ -164,8 +164,8 @@ def _sets(configuration: dict[str, Any], path: str) -> bool:
 def _kept_fields(request: ResourceRequest, media: str, new: dict[str, Any], live: dict[str, Any]) -> Collection[str]:
     """Return the fields that a merge patch or strategic merge patch of the status has left as in the live object.
 
-    Only built-in kinds have any. They are not decoded again, and shared with the live object: what a write to the status does not change, the server
-    puts back in any case.
+    Only built-in kinds have any. They are not decoded again, and shared with the live object: what a write to the
+    status does not change, the server puts back in any case.
     """
     if media not in (MERGE, STRATEGIC) or request.target.subresource != "status" or request.resource.is_custom:
         return ()
