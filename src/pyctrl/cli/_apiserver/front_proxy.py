@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -72,14 +73,22 @@ class FrontProxyFlags:
         info = ClusterAuthenticationInfo(client_ca=client_ca, request_header=header)
         server.publish_authentication(info, proxy_client=proxy_client)
 
-    def _files(self) -> tuple[bytes, bytes, bytes] | None:
-        """Return the contents of the files; None without any of them."""
-        paths = {
+    @property
+    def named(self) -> list[str]:
+        """The flags of files that were given."""
+        return [flag for flag, path in self._paths.items() if path is not None]
+
+    @property
+    def _paths(self) -> Mapping[str, Path | None]:
+        return {
             _AUTHORITY: self.requestheader_client_ca_file,
             _CERTIFICATE: self.proxy_client_cert_file,
             _KEY: self.proxy_client_key_file,
         }
-        named = [flag for flag, path in paths.items() if path is not None]
+
+    def _files(self) -> tuple[bytes, bytes, bytes] | None:
+        """Return the contents of the files; None without any of them."""
+        paths, named = self._paths, self.named
         if not named:
             return None
         if missing := [flag for flag in paths if flag not in named]:

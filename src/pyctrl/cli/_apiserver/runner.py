@@ -245,9 +245,16 @@ class ApiServerRunner:
 
     def _authority(self) -> CertificateAuthority | None:
         if self.insecure_http:
+            self._refuse_certificates()
             return None
         directory = self.cert_dir or self.data
         return CertificateAuthority.new() if directory is None else CertificateAuthority.load_or_create(directory)
+
+    def _refuse_certificates(self) -> None:
+        """Refuse the flags about certificates of clients, which send none over HTTP."""
+        named = ["--client-ca-file"] if self.client_ca_file is not None else []
+        if named := named + self.front_proxy.named:
+            raise CommandFailed(f"{named[0]} needs HTTPS: with --insecure-http no client has a certificate")
 
     def _audit_log(self, stack: AsyncExitStack) -> AuditLog:
         assert self.audit is not None

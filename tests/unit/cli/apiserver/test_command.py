@@ -153,8 +153,9 @@ def test_what_clients_without_credentials_may(tokens: Path, flags: list[str], co
     authority = tokens.with_name("ca.crt")
     authority.write_bytes(CertificateAuthority.new().certificate)
     files = {"TOKENS": tokens, "CA": authority}
-    with apiserver(*ALONE, *(files.get(flag, flag) for flag in flags)) as served:
-        assert served.ask("GET", "/api/v1/pods")[0] == code
+    serving = tokens.with_name("certificates")
+    with apiserver(*ALONE[1:], "--cert-dir", serving, *(files.get(flag, flag) for flag in flags)) as served:
+        assert served.ask("GET", "/api/v1/pods", ca=serving / "ca.crt")[0] == code
         assert ("requests without credentials get 401" in served.stop().err) == warning
 
 

@@ -1,4 +1,4 @@
-"""Flags of `pyctrl apiserver` for authentication and authorization webhooks."""
+"""Flags of `pyctrl apiserver` for authentication and authorization: webhooks and certificates."""
 
 from __future__ import annotations
 
@@ -64,3 +64,14 @@ def test_a_webhook_without_its_mode(run: Run, tmp_path: Path) -> None:
     file = webhook(tmp_path / "webhook", server="https://127.0.0.1:1/a")
     told = run("apiserver", *ALONE, "--authorization-webhook-config-file", file, "--authorization-mode", "RBAC")
     assert (told.code, "an authorization webhook needs Webhook" in told.err) == (1, True)
+
+
+@pytest.mark.parametrize("flag", ["--client-ca-file", "--requestheader-client-ca-file"])
+def test_certificates_over_http(run: Run, tmp_path: Path, flag: str) -> None:
+    """A flag about client certificates, which no client has over HTTP, is an error and not ignored."""
+    (tmp_path / "ca.crt").write_text("")
+    told = run("apiserver", *ALONE, flag, tmp_path / "ca.crt")
+    assert (told.code, told.err) == (
+        1,
+        f"pyctrl: {flag} needs HTTPS: with --insecure-http no client has a certificate\n",
+    )
