@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from pyctrl.api import LabelSelector
+from pyctrl.cluster._pod_requests import ResourceAmounts
 from pyctrl.cluster._scheduler.pod_info import (
     PodInfo,
-    ResourceAmounts,
     affinity_term_matches,
     host_ports_conflict,
     new_pod_info,

@@ -1,18 +1,15 @@
-"""Scheduling-relevant parts of a pod: resource requests, host ports and affinity terms. Pure functions."""
+"""Scheduling-relevant parts of a pod: host ports and affinity terms. Pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 
 from pyctrl.api import LabelSelector, Quantity
-from pyctrl.kinds.core.v1 import Container, Pod, PodAffinityTerm
+from pyctrl.cluster._pod_requests import ResourceAmounts, pod_requests
+from pyctrl.kinds.core.v1 import Pod, PodAffinityTerm
 
-__all__ = ["PodInfo", "new_pod_info", "pod_requests", "priority_of"]
-
-_ZERO = Decimal(0)
-ResourceAmounts = dict[str, Decimal]
+__all__ = ["PodInfo", "new_pod_info", "priority_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,37 +42,6 @@ def new_pod_info(pod: Pod, node: str) -> PodInfo:
 def priority_of(pod: Pod) -> int:
     """Return the priority of a pod, 0 if it has none."""
     return pod.spec.priority or 0
-
-
-def pod_requests(pod: Pod) -> ResourceAmounts:
-    """Return the resource requests of a pod: the sum of containers and sidecars, or the peak of its init containers."""
-    running = _sum(_requests(container) for container in pod.spec.containers)
-    init_peak: ResourceAmounts = {}
-    sidecars: ResourceAmounts = {}
-    for container in pod.spec.init_containers:
-        if container.restart_policy == "Always":
-            sidecars = _sum((sidecars, _requests(container)))
-            init_peak = _max_resources(init_peak, sidecars)
-        else:
-            init_peak = _max_resources(init_peak, _sum((sidecars, _requests(container))))
-    overhead = {name: quantity.value for name, quantity in pod.spec.overhead.items()}
-    return _sum((_max_resources(_sum((running, sidecars)), init_peak), overhead, {"pods": Decimal(1)}))
-
-
-def _requests(container: Container) -> ResourceAmounts:
-    return {name: quantity.value for name, quantity in container.resources.requests.items()}
-
-
-def _sum(parts: Iterable[Mapping[str, Decimal]]) -> ResourceAmounts:
-    total: ResourceAmounts = {}
-    for part in parts:
-        for name, value in part.items():
-            total[name] = total.get(name, _ZERO) + value
-    return total
-
-
-def _max_resources(one: ResourceAmounts, other: ResourceAmounts) -> ResourceAmounts:
-    return {name: max(one.get(name, _ZERO), other.get(name, _ZERO)) for name in {**one, **other}}
 
 
 def host_ports(pod: Pod) -> frozenset[tuple[str, str, int]]:

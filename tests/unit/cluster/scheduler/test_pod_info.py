@@ -1,8 +1,7 @@
-"""Resource requests, host ports and affinity terms of pods."""
+"""Host ports and affinity terms of pods."""
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -12,31 +11,9 @@ from pyctrl.cluster._scheduler.pod_info import (
     host_ports,
     host_ports_conflict,
     new_pod_info,
-    pod_requests,
 )
 from pyctrl.kinds.core.v1 import PodAffinityTerm
 from tests.unit.cluster._pods import pod
-
-
-def container(cpu: str, **more: Any) -> dict[str, Any]:
-    """Make a container with a CPU request."""
-    return {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}, **more}
-
-
-@pytest.mark.parametrize(
-    ("init", "cpu"),
-    [
-        ([], "3"),
-        ([container("5")], "5"),
-        ([container("1", restartPolicy="Always")], "4"),
-        ([container("1", restartPolicy="Always"), container("2.5")], "4"),
-        ([container("1", restartPolicy="Always"), container("5")], "6"),
-    ],
-)
-def test_requests_are_those_of_the_busiest_phase(init: list[dict[str, Any]], cpu: str) -> None:
-    """Requests of sidecars add to those of init containers and containers; overhead and one pod are added."""
-    found = pod_requests(pod(containers=[container("1"), container("2")], initContainers=init, overhead={"cpu": "1"}))
-    assert found == {"cpu": Decimal(cpu) + 1, "pods": 1}
 
 
 def test_host_ports_conflict_on_the_same_or_every_address() -> None:
