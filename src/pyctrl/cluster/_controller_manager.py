@@ -25,7 +25,7 @@ from pyctrl.cluster._controllers.job.controller import add_jobs
 from pyctrl.cluster._controllers.job.orphan_pods import add_orphan_pods
 from pyctrl.cluster._controllers.namespace import add_namespaces
 from pyctrl.cluster._controllers.nodelifecycle import add_node_lifecycle
-from pyctrl.cluster._controllers.podautoscaler import add_horizontal_pod_autoscalers
+from pyctrl.cluster._controllers.podautoscaler.controller import add_horizontal_pod_autoscalers
 from pyctrl.cluster._controllers.podgc import add_pod_gc
 from pyctrl.cluster._controllers.replicaset import add_replicasets, add_replicationcontrollers
 from pyctrl.cluster._controllers.resourcequota.controller import add_resource_quotas

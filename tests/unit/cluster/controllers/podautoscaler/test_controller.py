@@ -1,6 +1,6 @@
-"""HorizontalPodAutoscalers in a cluster without metrics, in virtual time.
+"""HorizontalPodAutoscalers with and without metrics, in virtual time.
 
-The expected results were recorded with a kube-apiserver and kube-controller-manager 1.36 without metrics-server.
+The expected results were recorded with a kube-apiserver and kube-controller-manager 1.36.
 """
 
 from __future__ import annotations
@@ -14,11 +14,19 @@ import pytest
 from pyctrl.api import ObjectMeta
 from pyctrl.client import Client, wait_for
 from pyctrl.cluster import Cluster
-from pyctrl.cluster._controllers.podautoscaler import PERIOD
+from pyctrl.cluster._controllers.podautoscaler.controller import PERIOD
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
 from pyctrl.kinds.autoscaling.v2 import HorizontalPodAutoscaler, HorizontalPodAutoscalerSpec
 from pyctrl.kinds.meta.v1 import LabelSelector
 from tests.unit.cluster._workloads import LABELS, NAMESPACE, events_of, key, template
+from tests.unit.cluster.controllers.podautoscaler._metrics_apis import (
+    AVERAGE_5,
+    MetricsApis,
+    autoscale,
+    cluster_with,
+    external,
+    replicas_of_web,
+)
 
 pytestmark = pytest.mark.virtual_time
 
@@ -123,3 +131,29 @@ async def test_each_type_of_metric_is_reported_missing(metric: dict[str, Any], r
         assert await reasons(client) == ["SucceededGetScale", reason]
         (_, condition) = (await client.get(HorizontalPodAutoscaler, key("web"))).status.conditions
         assert f"the HPA was unable to compute the replica count: {message}" in (condition.message or "")
+
+
+async def test_replicas_follow_a_metric_down_after_the_stabilization_window() -> None:
+    """When the metric falls, the target is scaled down five minutes later, not to less than the minimum."""
+    apis = MetricsApis({"queue": ["40"]})
+    async with cluster_with(apis) as client:
+        await autoscale(client, external("queue", **AVERAGE_5), minReplicas=2)
+        assert await replicas_of_web(client) == 4  # at most doubled
+        await asyncio.sleep(PERIOD.total_seconds() + 1)
+        assert await replicas_of_web(client) == 8
+        apis.values["queue"] = ["5"]
+        await asyncio.sleep(240)
+        assert await replicas_of_web(client) == 8
+        await asyncio.sleep(90)
+        assert await replicas_of_web(client) == 2
+
+
+async def test_two_autoscalers_of_the_same_pods_scale_nothing() -> None:
+    """Autoscalers of one Deployment report that its pods are controlled by both."""
+    async with cluster_with(MetricsApis({"queue": ["10"]})) as client:
+        metric = external("queue", **AVERAGE_5)
+        await autoscale(client, metric)
+        second = await autoscale(client, metric, name="other")
+        condition = next(each for each in second.status.conditions if each.type == "ScalingActive")
+        message = f"pods by selector app=web are controlled by multiple HPAs: [{NAMESPACE}/other {NAMESPACE}/web]"
+        assert (condition.status, condition.reason, condition.message) == ("False", "AmbiguousSelector", message)

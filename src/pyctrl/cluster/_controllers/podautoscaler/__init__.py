@@ -1,0 +1,1 @@
+"""Horizontal pod autoscaler, with its clients of the three metrics APIs."""
