@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal, TypeAlias, cast, get_args
 
 from pyctrl.errors import SelectorError
@@ -146,18 +146,20 @@ def merge_ranges(ranges: Iterable[ShardRange]) -> tuple[ShardRange, ...]:
     return tuple(merged)
 
 
-def subtract_ranges(ranges: Iterable[ShardRange], removed: Sequence[ShardRange]) -> tuple[ShardRange, ...]:
+def subtract_ranges(ranges: Iterable[ShardRange], removed: Iterable[ShardRange]) -> tuple[ShardRange, ...]:
     """Return the hashes that are in ``ranges`` and not in ``removed``, as ranges in order and disjoint."""
     left: list[ShardRange] = []
-    gone = merge_ranges(removed)
+    holes = iter(merge_ranges(removed))
+    hole = next(holes, None)
     for part in merge_ranges(ranges):
         start = part.start
-        for hole in gone:
-            if hole.end <= start or hole.start >= part.end:
-                continue
+        while hole is not None and hole.start < part.end:
             if start < hole.start:
                 left.append(ShardRange(start, hole.start))
-            start = hole.end
+            start = max(start, hole.end)
+            if hole.end > part.end:
+                break  # it reaches into the next part, too
+            hole = next(holes, None)
         if start < part.end:
             left.append(ShardRange(start, part.end))
     return tuple(left)

@@ -62,14 +62,22 @@ def fair_slots(one: Member, others: Iterable[Member]) -> float:
     weights: dict[float, float] = {}
     for member in (one, *others):
         weights[member.canary] = weights.get(member.canary, 0.0) + member.weight
-    classes = {canary: _classes(canary) for canary in weights}
+    return one.weight * _slots_of_weight(one.canary, tuple(sorted(weights.items())))
+
+
+@lru_cache(maxsize=256)  # metrics and `Ring` ask for the same members again and again
+def _slots_of_weight(canary: float, weights: tuple[tuple[float, float], ...]) -> float:
+    """Return how many slots a weight of 1 with a canary share would have, beside the weights of all shares."""
+    if len(weights) == 1:
+        return SLOTS / weights[0][1]
+    classes = {each: _classes(each) for each, _ in weights}
     fair = 0.0
-    for slot in range(SLOTS) if len(weights) > 1 else ():
-        ranks = {canary: (first >> slot & 1) - (last >> slot & 1) for canary, (first, last) in classes.items()}
+    for slot in range(SLOTS):
+        ranks = {each: (first >> slot & 1) - (last >> slot & 1) for each, (first, last) in classes.items()}
         best = max(ranks.values())
-        if ranks[one.canary] == best:
-            fair += one.weight / sum(weights[canary] for canary, rank in ranks.items() if rank == best)
-    return fair if len(weights) > 1 else SLOTS * one.weight / weights[one.canary]
+        if ranks[canary] == best:
+            fair += 1 / sum(weight for each, weight in weights if ranks[each] == best)
+    return fair
 
 
 def _mask(bits: Iterable[bool]) -> int:
