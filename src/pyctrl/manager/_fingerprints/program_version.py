@@ -49,8 +49,8 @@ def program_version(modules: Iterable[str], *, code: str = "") -> dict[str, str]
     }
 
 
-def _program_files(modules: Iterable[str]) -> list[Path]:
-    """Return the files of the program, sorted."""
+def _program_files(modules: Iterable[str]) -> list[str]:
+    """Return the paths of the program's files, sorted. They are texts, because a program may have thousands."""
     names = ("stdlib", "platstdlib", "purelib", "platlib")
     others = tuple({f"{place}{os.sep}" for name in names if (place := sysconfig.get_path(name))} | {_PYCTRL})
     own = {name.partition(".")[0] for name in modules}
@@ -72,33 +72,33 @@ def _root_of(name: str, others: tuple[str, ...]) -> Path | None:
     return path.parent if path.name == "__init__.py" else path
 
 
-def _files_of(root: Path, *, is_alone: bool) -> Iterator[Path]:
+def _files_of(root: Path, *, is_alone: bool) -> Iterator[str]:
     """Yield the files of a package; of a module that is not installed, also the modules beside it."""
     if root.is_file():
-        yield from (root,) if is_alone else root.parent.glob("*.py")
+        yield from map(str, (root,) if is_alone else root.parent.glob("*.py"))
     else:
         yield from islice(_walk(root), MAX_FILES)
 
 
-def _walk(root: Path) -> Iterator[Path]:
+def _walk(root: Path) -> Iterator[str]:
     for directory, below, names in os.walk(root):
         below[:] = [name for name in below if name != "__pycache__" and not name.startswith(".")]
-        yield from (Path(directory, name) for name in names if not name.endswith(".pyc"))
+        yield from (f"{directory}{os.sep}{name}" for name in names if not name.endswith(".pyc"))
 
 
-def _file_parts(files: Iterable[Path]) -> Iterator[str]:
+def _file_parts(files: Iterable[str]) -> Iterator[str]:
     for path in files:
         try:
-            status = path.stat()
-            yield f"{path.name} {_content(path, status.st_mtime_ns, status.st_size)}"
+            status = os.stat(path)  # noqa: PTH116 (a Path for each costs more than the call)
+            yield f"{path.rpartition(os.sep)[2]} {_content(path, status.st_mtime_ns, status.st_size)}"
         except OSError as error:
             yield f"{path}: {error}"
 
 
 @lru_cache(maxsize=MAX_FILES)
-def _content(path: Path, _modified: int, _size: int) -> str:
+def _content(path: str, _modified: int, _size: int) -> str:
     """Return the digest of a file; several managers of a process read it once, unless it changes."""
-    return blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    return blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
 
 
 def _packages() -> list[str]:
