@@ -247,7 +247,8 @@ class CustomResourceType:
 
     def _fill(self, obj: dict[str, JSON], *, is_applied: bool) -> None:
         metadata = obj.pop("metadata")
-        prune_nulls(self.schema, obj, only_defaulted=is_applied)
+        if not is_applied:  # validation rejects the nulls of an apply configuration
+            prune_nulls(self.schema, obj)
         apply_defaults(self.schema, obj)
         obj["metadata"] = metadata
 

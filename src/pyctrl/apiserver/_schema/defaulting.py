@@ -8,7 +8,11 @@ __all__ = ["apply_defaults", "copied", "prune_nulls", "set_defaults", "set_missi
 
 
 def apply_defaults(node: SchemaNode, value: JSON) -> None:
-    """Set missing fields to their defaults, in place, outermost first: defaults also apply inside a default object."""
+    """Set fields to their defaults where they are missing, or null and not nullable, in place.
+
+    It works outermost first, so that defaults also apply inside a default object. A null item of a list, or a null
+    value of a map, becomes the default of the items or values.
+    """
     if not node.has_defaults:
         return
     if type(value) is dict:
@@ -17,34 +21,35 @@ def apply_defaults(node: SchemaNode, value: JSON) -> None:
                 if child.default is NO_DEFAULT:
                     continue
                 value[key] = copied(child.default)
-            apply_defaults(child, value[key])
+            value[key] = _defaulted(child, value[key])
         if node.additional is not None and node.additional.has_defaults:
             for key, item in value.items():
                 if key not in node.properties:
-                    apply_defaults(node.additional, item)
+                    value[key] = _defaulted(node.additional, item)
     elif type(value) is list and node.items is not None and node.items.has_defaults:
-        for item in value:
-            apply_defaults(node.items, item)
+        value[:] = [_defaulted(node.items, item) for item in value]
 
 
-def prune_nulls(node: SchemaNode, value: JSON, *, only_defaulted: bool = False) -> None:
-    """Drop nulls that the schema does not allow; defaulting then sets fields with a default.
+def _defaulted(node: SchemaNode, value: JSON) -> JSON:
+    if value is None and node.default is not NO_DEFAULT and not node.nullable:
+        value = copied(node.default)
+    apply_defaults(node, value)
+    return value
 
-    Args:
-        only_defaulted: Keep nulls of fields without a default, which validation then rejects.
-    """
+
+def prune_nulls(node: SchemaNode, value: JSON) -> None:
+    """Remove null fields that are not nullable and have no default; those with a default get it later."""
     if type(value) is dict:
         for key in [key for key, item in value.items() if item is None]:
             child = node.child(key)
-            if child is None or child.nullable or (only_defaulted and child.default is NO_DEFAULT):
-                continue
-            del value[key]
+            if child is not None and not child.nullable and child.default is NO_DEFAULT:
+                del value[key]
         for key, item in value.items():
             if type(item) in (dict, list) and (child := node.child(key)) is not None:
-                prune_nulls(child, item, only_defaulted=only_defaulted)
+                prune_nulls(child, item)
     elif type(value) is list and node.items is not None:
         for item in value:
-            prune_nulls(node.items, item, only_defaulted=only_defaulted)
+            prune_nulls(node.items, item)
 
 
 def set_missing(obj: dict[str, JSON], **values: JSON) -> None:

@@ -40,6 +40,20 @@ def test_null_is_a_value_only_where_it_may_be() -> None:
     assert created["spec"]["never"] == "set"
 
 
+def test_a_null_item_becomes_the_default_of_the_items() -> None:
+    """A null item of a list or value of a map is replaced by the default, and by the defaults inside it."""
+    fields = {"k": {"type": "string"}, "n": {"type": "integer", "default": 1}}
+    item = {"type": "object", "default": {"k": "d"}, "properties": fields}
+    properties = {"list": {"type": "array", "items": item}, "map": {"type": "object", "additionalProperties": item}}
+    registry = ResourceRegistry()
+    install(registry, spec_schema(properties))
+    created, _ = create(registry, thing({"list": [None, {}], "map": {"a": None, "b": {}}}))
+    assert created["spec"] == {
+        "list": [{"k": "d", "n": 1}, {"n": 1}],
+        "map": {"a": {"k": "d", "n": 1}, "b": {"n": 1}},
+    }
+
+
 def test_defaults_are_copies() -> None:
     """Two objects do not share a default value."""
     registry = ResourceRegistry()
