@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._apiextensions.cel_validation import RuleValidator
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._resources.resource_storage import ResourceStorage
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 __all__ = ["CustomResourceType", "served_types"]
 
@@ -187,14 +188,13 @@ class CustomResourceType:
             return {"f:metadata": {}, "f:spec": {}}
         return {"f:status": {}} if "status" in self.subresources else {}
 
-    def has_version(self, api_version: str) -> bool:
-        """Return whether the definition has this version, served or not."""
-        return api_version in self.versions
+    def in_version(self, api_version: str) -> CustomResourceType | None:
+        """Return the type of another version, served or not; this one if a webhook converts objects."""
+        return self if self.converts and api_version in self.versions else self.versions.get(api_version)
 
-    def schema_of(self, api_version: str) -> SchemaNode | None:
-        """Return the schema of another version, unless a webhook converts objects into it."""
-        found = None if self.converts else self.versions.get(api_version)
-        return None if found is None else found.schema
+    def converted(self, obj: dict[str, JSON], source: ResourceType) -> dict[str, JSON]:
+        """Return an object of another version in this one: only its `apiVersion` changes."""
+        return {**obj, "apiVersion": self.api_version}
 
     def blank(self) -> dict[str, JSON]:
         """Return an empty object: a custom resource has no built-in fields."""

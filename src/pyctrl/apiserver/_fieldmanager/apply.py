@@ -36,6 +36,7 @@ from pyctrl.apiserver._fieldmanager.managed_fields import (
     strip_meta,
     without_managed_fields,
 )
+from pyctrl.apiserver._fieldmanager.versions import Comparisons, ConversionError, VersionedObject, convert
 from pyctrl.apiserver._meta.generation import same_json
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._schema.defaulting import copied
@@ -75,55 +76,69 @@ def server_side_apply(
     )
     reset = type.reset_fields(subresource)
     managed = _managed_before(live, type, reset, manager.subresource)
-    last = managed.find(manager)
+    last, last_time = managed.find(manager), _time_of(manager, live)
     applied = ordered(recursive_difference(to_field_set(node, patch), reset))
-    managed.put(manager, applied, last.time if last else None)  # with metadata itself: pruning must keep it
+    managed.put(manager, applied, last_time)  # with metadata itself: pruning must keep it
     new: dict[str, JSON] = merge_values(node, before, patch)
     if last is not None and last.fields:
-        new = _pruned(node, new, managed, recursive_difference(last.fields, reset))
+        new = _pruned(VersionedObject(type, new), managed, last, subresource)
     applied = strip_meta(applied)
-    managed.put(manager, applied, last.time if last else None)
+    managed.put(manager, applied, last_time)
     allowed = allowed_conflicts_from_last_applied(node, before, field_manager) if live is not None and not force else {}
-    _resolve_conflicts(managed, manager, Comparison(node, before, new), reset, allowed, force=force)
+    comparisons = Comparisons(type, before if live is not None else None, new, subresource)
+    _resolve_conflicts(managed, manager, comparisons, allowed, force=force)
     if live is None or not same_json(new, before):
         managed.put(manager, applied, timestamp())
     managed.write(new.setdefault("metadata", {}))
     return without_texts(new, type.raw_paths)
 
 
+def _time_of(manager: ManagerIdentifier, live: Mapping[str, JSON] | None) -> str | None:
+    """Return the time of the last apply of a manager, also of one in a version that the kind does not have."""
+    last = None if live is None else Managed(live["metadata"]).find(manager)
+    return None if last is None else last.time
+
+
 def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: FieldSet, subresource: str) -> Managed:
-    """Return the entries of the live object; the fields of an untracked one belong to BEFORE_FIRST_APPLY."""
+    """Return the entries of the live object; the fields of an untracked one belong to BEFORE_FIRST_APPLY.
+
+    Raises:
+        StatusError: 500, the object cannot be converted to the version of an entry.
+    """
     if live is None:
         return Managed({})
     managed = Managed(live["metadata"])
-    if (version := managed.find_unknown_version(type)) is not None:
-        raise answers.unknown_error(f"request to convert CR to an invalid group/version: {version}")
+    before = without_managed_fields(live)
     if not managed.entries:
-        changed = Comparison(type.schema, type.blank(), without_managed_fields(live)).changed
+        changed = Comparison(type.schema, type.blank(), before).changed
         everything = strip_meta(recursive_difference(changed, reset))
         manager = ManagerIdentifier(
             name=BEFORE_FIRST_APPLY, operation="Update", api_version=type.api_version, subresource=subresource
         )
         managed.put(manager, everything, timestamp())
+    try:
+        managed.drop_unknown_versions(VersionedObject(type, before))
+    except ConversionError as failed:
+        raise answers.unknown_error(str(failed)) from failed
     return managed
 
 
 def _resolve_conflicts(
-    managed: Managed,
-    manager: ManagerIdentifier,
-    comparison: Comparison,
-    reset: FieldSet,
-    allowed: FieldSet,
-    *,
-    force: bool,
+    managed: Managed, manager: ManagerIdentifier, comparisons: Comparisons, allowed: FieldSet, *, force: bool
 ) -> None:
     """Refuse a change of fields that others own, or with `force` take them. Fields in `allowed` do not conflict."""
-    changed, removed = recursive_difference(comparison.changed, reset), recursive_difference(comparison.removed, reset)
-    clashes = [(entry, intersection(entry.fields, changed)) for entry in managed.others(manager)]
-    clashes = [(entry, left) for entry, fields in clashes if (left := difference(fields, allowed))]
-    if clashes and not force:
-        raise _conflict(clashes)
-    managed.remove_from_others(manager, changed, removed)
+    clashes = list[tuple[ManagedEntry, FieldSet]]()
+    try:
+        for entry in managed.others(manager):
+            changed, _ = comparisons.at(entry.manager.api_version) or ({}, {})
+            if left := difference(intersection(entry.fields, changed), allowed):
+                clashes.append((entry, left))
+        if not clashes or force:
+            managed.remove_from_others(manager, comparisons)
+            return
+    except ConversionError as failed:
+        raise answers.unknown_error(f"failed to convert new object: {failed}") from failed
+    raise _conflict(clashes)
 
 
 def _conflict(clashes: list[tuple[ManagedEntry, FieldSet]]) -> answers.StatusError:
@@ -197,19 +212,68 @@ def _merged_list(node: SchemaNode, live: list[JSON], patch: list[JSON]) -> list[
 # -- prune -----------------------------------------------------------------------------------------------------
 
 
-def _pruned(node: SchemaNode, merged: dict[str, JSON], managed: Managed, last: FieldSet) -> dict[str, JSON]:
-    """Remove fields that the manager applied last time, does not apply now, and no other manager owns."""
-    last = ensure_named_fields_are_members(last, node)
-    pruned = _removed(node, merged, last) or {}
-    everything = ensure_named_fields_are_members(to_field_set(node, merged), node)
-    remaining = ensure_named_fields_are_members(to_field_set(node, pruned), node)
-    for entry in managed.entries:
-        remaining = union(remaining, ensure_named_fields_are_members(entry.fields, node))
-    pruned = _removed(node, merged, difference(everything, remaining)) or {}
-    remaining = ensure_named_fields_are_members(to_field_set(node, pruned), node)
-    gone = intersection(difference(everything, remaining), last)
-    result: dict[str, JSON] = _removed(node, merged, gone) or {}
-    return result
+def _pruned(new: VersionedObject, managed: Managed, last: ManagedEntry, subresource: str | None) -> dict[str, JSON]:
+    """Remove fields that the manager applied last time, does not apply now, and no other manager owns.
+
+    Raises:
+        StatusError: 500, the object cannot be converted to the version of the last apply or of another manager.
+    """
+    try:
+        merged = convert(new, last.manager.api_version)
+    except ConversionError as failed:
+        why = f"failed to convert merged object to last applied version: {failed}"
+        raise answers.unknown_error(f"failed to prune fields: {why}") from failed
+    if merged is None:
+        return new.content
+    try:
+        return _pruned_at_last_version(new.type.api_version, merged, managed, last, subresource)
+    except ConversionError as failed:
+        raise answers.unknown_error(f"failed to prune fields: {failed}") from failed
+
+
+def _pruned_at_last_version(
+    version: str, merged: VersionedObject, managed: Managed, last: ManagedEntry, subresource: str | None
+) -> dict[str, JSON]:
+    """Prune the merged object, which is in the version of the last apply, and convert it to `version`."""
+    node = merged.type.schema
+    last_fields = recursive_difference(last.fields, merged.type.reset_fields(subresource))
+    last_fields = ensure_named_fields_are_members(last_fields, node)
+    pruned = VersionedObject(merged.type, _removed(node, merged.content, last_fields) or {})
+    pruned = _with_owned(merged, pruned, managed)
+    found = convert(pruned, merged.type.api_version)
+    if found is None:
+        return merged.content
+    remaining = ensure_named_fields_are_members(to_field_set(node, found.content), node)
+    everything = ensure_named_fields_are_members(to_field_set(node, merged.content), node)
+    gone = intersection(difference(everything, remaining), last_fields)
+    result = convert(VersionedObject(merged.type, _removed(node, merged.content, gone) or {}), version)
+    assert result is not None, "the object came from this version"
+    return result.content
+
+
+def _with_owned(merged: VersionedObject, pruned: VersionedObject, managed: Managed) -> VersionedObject:
+    """Put back what other managers own, version by version: first that of the objects."""
+    others = dict.fromkeys(each.manager.api_version for each in managed.entries)
+    for version in sorted(others, key=merged.type.api_version.__ne__):
+        merged_there, pruned_there = _convert_at(merged, version, "merged"), _convert_at(pruned, version, "pruned")
+        if merged_there is None or pruned_there is None:
+            continue
+        merged, pruned, node = merged_there, pruned_there, merged_there.type.schema
+        everything = ensure_named_fields_are_members(to_field_set(node, merged.content), node)
+        kept = ensure_named_fields_are_members(to_field_set(node, pruned.content), node)
+        for entry in managed.entries:
+            if entry.manager.api_version == version:
+                kept = union(kept, ensure_named_fields_are_members(entry.fields, node))
+        pruned = VersionedObject(merged.type, _removed(node, merged.content, difference(everything, kept)) or {})
+    return pruned
+
+
+def _convert_at(obj: VersionedObject, version: str, what: str) -> VersionedObject | None:
+    try:
+        return convert(obj, version)
+    except ConversionError as failed:
+        why = f"failed to convert {what} object at version {version}: {failed}"
+        raise ConversionError(f"failed add back owned items: {why}") from failed
 
 
 def _removed(node: SchemaNode | None, value: JSON, gone: FieldSet) -> JSON:

@@ -18,7 +18,7 @@ from pyctrl.apiserver._fieldmanager.fieldset import (
     recursive_difference,
     union,
 )
-from pyctrl.apiserver._fieldmanager.typed import typed_problems
+from pyctrl.apiserver._fieldmanager.versions import Comparisons, ConversionError, VersionedObject, convert
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -100,26 +100,37 @@ class Managed:
         entry = ManagedEntry(manager=manager, fields=fields, time=time)
         self.entries = [*self.others(manager), entry]
 
-    def remove_from_others(self, manager: ManagerIdentifier, fields: FieldSet, removed: FieldSet) -> None:
-        """Remove fields from the entries of all other managers."""
-        for entry in self.others(manager):
-            entry.fields = difference(difference(entry.fields, fields), removed)
-        self.entries = [each for each in self.entries if each.fields or manager.is_same(each.manager)]
+    def remove_from_others(self, manager: ManagerIdentifier, comparisons: Comparisons) -> None:
+        """Remove the fields that a write changes or removes from the entries of all other managers.
 
-    def find_unknown_version(self, type: ResourceType) -> str | None:
-        """Return an API version of the entries that the type no longer has, or None."""
-        return next(
-            (each.manager.api_version for each in self.entries if not type.has_version(each.manager.api_version)), None
-        )
+        Entries of a version that the kind does not have are removed.
 
-    def fit_versions(self, type: ResourceType, *objects: Mapping[str, JSON] | None) -> bool:
-        """Return whether the objects have no fields that the schema of another version in the entries lacks."""
-        others = {each.manager.api_version for each in self.entries} - {type.api_version}
-        for version in others:
-            schema = type.schema_of(version)
-            if schema is not None and any(typed_problems(schema, dict(each)) for each in objects if each is not None):
-                return False
-        return True
+        Raises:
+            ConversionError: The objects cannot be compared in the version of an entry.
+        """
+        kept = list[ManagedEntry]()
+        for entry in self.entries:
+            if not manager.is_same(entry.manager):
+                if (found := comparisons.at(entry.manager.api_version)) is None:
+                    continue
+                changed, removed = found
+                entry.fields = difference(difference(entry.fields, changed), removed)
+                if not entry.fields:
+                    continue
+            kept.append(entry)
+        self.entries = kept
+
+    def has_other_versions(self, api_version: str) -> bool:
+        """Return whether an entry has another API version."""
+        return any(each.manager.api_version != api_version for each in self.entries)
+
+    def drop_unknown_versions(self, live: VersionedObject) -> None:
+        """Remove the entries of versions that the kind does not have.
+
+        Raises:
+            ConversionError: The object cannot be converted to the version of an entry.
+        """
+        self.entries = [each for each in self.entries if convert(live, each.manager.api_version) is not None]
 
     def write(self, metadata: dict[str, JSON]) -> None:
         """Write the entries to metadata, in kube-apiserver's order."""
@@ -193,11 +204,16 @@ def update_managed_fields(
     new["metadata"].pop("managedFields", None)
     if old is not None and not managed.entries:
         return  # as upstream: an object without managed fields is not tracked before it is applied
-    if managed.find_unknown_version(type) is not None or not managed.fit_versions(type, new, old):
+    comparisons = Comparisons(type, None if old is None else without_managed_fields(old), new, subresource)
+    try:
+        if old is not None:
+            managed.drop_unknown_versions(VersionedObject(type, without_managed_fields(old)))
+        added, removed = _difference(new, old, type, subresource, comparisons)
+        if added or removed or managed.has_other_versions(type.api_version):
+            managed.remove_from_others(identifier, comparisons)
+    except ConversionError:
         return  # as upstream: the objects cannot be compared in that version, and all entries are lost
-    added, removed = _difference(new, old, type, subresource)
     if added or removed:
-        managed.remove_from_others(identifier, added, removed)
         earlier = managed.find(identifier)
         fields = union(difference(earlier.fields, removed), added) if earlier else added
         managed.put(identifier, fields, timestamp() if added else earlier.time if earlier else None)
@@ -205,15 +221,18 @@ def update_managed_fields(
 
 
 def _difference(
-    new: Mapping[str, JSON], old: Mapping[str, JSON] | None, type: ResourceType, subresource: str | None
+    new: Mapping[str, JSON],
+    old: Mapping[str, JSON] | None,
+    type: ResourceType,
+    subresource: str | None,
+    comparisons: Comparisons,
 ) -> tuple[FieldSet, FieldSet]:
     """Return the changed fields, in order, and the removed fields, without those that the subresource cannot own."""
     if old is None and not type.blank():
         return _new_fields(new, type, subresource), {}
-    reset = type.reset_fields(subresource)
-    comparison = Comparison(type.schema, type.blank() if old is None else without_managed_fields(old), new)
-    changed = strip_meta(recursive_difference(comparison.changed, reset))
-    return changed, recursive_difference(comparison.removed, reset)
+    found = comparisons.at(type.api_version)
+    assert found is not None, "a kind has its own version"
+    return strip_meta(found[0]), found[1]
 
 
 def _new_fields(

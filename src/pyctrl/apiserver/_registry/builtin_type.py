@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl._go.durations import age
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy, GarbageCollectionPolicy
     from pyctrl.apiserver._resources.resource_storage import ResourceStorage
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 __all__ = ["BuiltinResourceType", "Described"]
 
@@ -40,6 +42,8 @@ class BuiltinResourceType:
     converts: bool = False
     is_custom: bool = False
     is_terminating: bool = False
+    #: The types of the same objects in other versions, by `apiVersion`, where these have another form.
+    other_versions: Mapping[str, BuiltinResourceType] = MappingProxyType({})
 
     def __init__(
         self,
@@ -149,14 +153,17 @@ class BuiltinResourceType:
             return {**others, **({"f:metadata": kept} if kept else {})}
         return {"f:status": {}} if "status" in self.subresources else {}
 
-    def has_version(self, api_version: str) -> bool:
-        """Return whether objects of the kind can be converted to a version: kube-apiserver's scheme has it."""
-        known = api_version == self.api_version or api_version in self.resource.conversions
-        return known or self.kind in UNSERVED_KINDS.get(api_version, ())
+    def in_version(self, api_version: str) -> BuiltinResourceType | None:
+        """Return the type of another version that kube-apiserver's scheme has."""
+        if api_version == self.api_version or self.kind in UNSERVED_KINDS.get(api_version, ()):
+            return self
+        return self.other_versions.get(api_version)
 
-    def schema_of(self, api_version: str) -> SchemaNode | None:
-        """Return None: each version of a built-in kind can express what the others have."""
-        return None
+    def converted(self, obj: dict[str, JSON], source: ResourceType) -> dict[str, JSON]:
+        """Convert an object of another version, which may lack fields that every stored object has."""
+        whole = decode(source.schema, {**obj, "apiVersion": source.api_version}, [])
+        read: dict[str, JSON] = decode(self.schema, self.resource.convert(whole, self.api_version), [])
+        return read
 
     @property
     def internal_zeros(self) -> Mapping[str, JSON]:

@@ -53,11 +53,26 @@ class ResourceRegistry(ServedResources):
                 strategies[group, kind] = resource.new_strategy()
             strategy = strategies[group, kind]
             self.add_builtin(BuiltinResourceType(resource, version, described, self.components, strategy))
+        self._connect_versions()
         self.service_cluster_ip_range: str = service_cluster_ip_range
         allocator = strategies["", "Service"].allocator
         assert isinstance(allocator, ServiceAllocator)
         self._service_allocator = allocator
         self._service_allocator.use_ranges(service_cluster_ip_range, service_node_port_range)
+
+    def _connect_versions(self) -> None:
+        """Give each type that is converted the types of its other versions.
+
+        As upstream, an event has none: managers of the other group's events lose their fields.
+        """
+        for each in self:
+            if isinstance(each, BuiltinResourceType) and each.resource.conversions:
+                others = (other for other in self if (other.group, other.plural) == (each.group, each.plural))
+                each.other_versions = {
+                    other.api_version: other
+                    for other in others
+                    if other is not each and isinstance(other, BuiltinResourceType)
+                }
 
     def observe(self, storage: Storage) -> None:
         """Let strategies that keep state follow the stored objects, such as the allocator of service IPs."""
