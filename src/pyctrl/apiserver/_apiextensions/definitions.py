@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from pyctrl._go.text import quoted
+from pyctrl._go.text import HTML_ESCAPES
 from pyctrl._validation import names
 from pyctrl.apiserver._apiextensions.api_approval import approval_condition, validate_approval
 from pyctrl.apiserver._apiextensions.naming import accept_names
 from pyctrl.apiserver._apiextensions.root_schema import schema_as_go, validate_root
+from pyctrl.apiserver._apiextensions.selectable_fields import validate_selectable_fields
 from pyctrl.apiserver._apiextensions.structural import has_defaults, unknown_formats, validate_schema
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.system_fields import timestamp
@@ -47,8 +48,7 @@ _MISSING = (
     "missing from spec.versions; {0} was previously a storage version, and must remain in spec.versions until a "
     "storage migration ensures no data remains persisted in {0} and removes {0} from status.storedVersions"
 )
-MAX_WARNING_LENGTH = 256  # characters
-MAX_SELECTABLE_FIELDS = 8
+MAX_WARNING_LENGTH = 256  # bytes
 
 
 def default_definition(obj: dict[str, JSON]) -> None:
@@ -125,7 +125,7 @@ def _spec(spec: Mapping[str, JSON], stored: Mapping[str, JSON]) -> Iterator[Fiel
     yield from _per_version(versions, "schema", "spec.validation", partial(_schema, stored))
     yield from _per_version(versions, "subresources", "spec.subresources", _subresources)
     yield from _per_version(versions, "additionalPrinterColumns", "spec.additionalPrinterColumns", _columns)
-    yield from _per_version(versions, "selectableFields", "spec.selectableFields", _selectable)
+    yield from validate_selectable_fields(versions, _common_fields(versions))
     yield from _conversion(spec["conversion"])
     if spec.get("preserveUnknownFields"):
         why = "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
@@ -173,16 +173,17 @@ def _warning(version: Mapping[str, JSON], where: str) -> Iterator[FieldError]:
         return
     if not version.get("deprecated"):
         yield invalid_value(where, text, "can only be set for deprecated versions")
-    if len(text) > MAX_WARNING_LENGTH:
+        return
+    if len(text.encode()) > MAX_WARNING_LENGTH:
         yield invalid_value(where, text, f"must be <= {MAX_WARNING_LENGTH} characters long")
     if not text:
         yield invalid_value(where, text, "must not be an empty string")
     index = next((index for index, each in enumerate(text) if not each.isprintable()), None)
     if index is not None:
+        index = len(text[:index].encode())
         why = f"must only contain printable UTF-8 characters; non-printable character found at index {index}"
-        yield FieldError(
-            "FieldValueInvalid", f"Invalid value: {json.dumps(text)}: {why}", where
-        )  # a pointer, shown as JSON
+        shown = json.dumps(text, ensure_ascii=False).translate(HTML_ESCAPES)  # a pointer, which Go shows as JSON
+        yield FieldError("FieldValueInvalid", f"Invalid value: {shown}: {why}", where)
 
 
 def _common_fields(versions: list[dict[str, JSON]]) -> frozenset[str]:
@@ -288,45 +289,6 @@ def _columns(found: list[Mapping[str, JSON]], path: str, version: Mapping[str, J
             yield required(f"{where}.JSONPath")
         elif not column["jsonPath"].startswith("."):
             yield invalid_value(f"{where}.JSONPath", column["jsonPath"], "must be a simple json path starting with .")
-
-
-def _selectable(found: list[Mapping[str, JSON]], path: str, version: Mapping[str, JSON]) -> Iterator[FieldError]:
-    if len(found) > MAX_SELECTABLE_FIELDS:
-        why = f"Too many: {len(found)}: must have at most {MAX_SELECTABLE_FIELDS} items"
-        yield FieldError("FieldValueTooMany", why, path)
-    seen: set[str] = set()
-    for index, each in enumerate(found):
-        text, where = each.get("jsonPath", ""), f"{path}[{index}].jsonPath"
-        if not text:
-            yield required(where)
-        elif why := _selectable_field_error(text, version):
-            yield invalid_value(where, text, why)
-        elif text in seen:
-            yield FieldError("FieldValueDuplicate", f"Duplicate value: {quoted(text)}", where)
-        seen.add(text)
-
-
-_ARRAY_NOTATION = "is an invalid path: array notation is not allowed"
-
-
-def _selectable_field_error(text: str, version: Mapping[str, JSON]) -> str:
-    """Return why a path is not a selectable field; "" if it is one."""
-    if not text.startswith((".", "[")):
-        return f"is an invalid path: expected [ or . but got: {text.partition('.')[0]}"
-    path = steps(text)
-    if path is None:
-        return _ARRAY_NOTATION
-    schema: JSON = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-    for step in path:
-        if isinstance(step, int):
-            return _ARRAY_NOTATION
-        schema = (schema.get("properties") or {}).get(step)
-        if schema is None or path[0] == "metadata":
-            return "is an invalid path: does not refer to a valid field"
-    if schema.get("type") not in ("string", "boolean", "integer"):
-        allowed = "Enum string fields and strings with formats are allowed."
-        return f"must point to a field of type string, boolean or integer. {allowed}"
-    return ""
 
 
 def _validate_names(spec_names: Mapping[str, JSON]) -> Iterator[FieldError]:

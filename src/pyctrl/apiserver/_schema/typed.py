@@ -34,6 +34,8 @@ _CANONICAL_TIME = re.compile(
 )
 #: Fields whose empty value is refused, with other errors or defaults than an absent one.
 _REFUSED_IF_EMPTY = frozenset((("HPAScalingRules", "policies"), ("PersistentVolumeSpec", "capacity")))
+#: Structs without fields. Other types without any in the documents hold raw JSON.
+_EMPTY_STRUCTS = frozenset(("CustomResourceSubresourceStatus",))
 
 
 class DecodeFailed(Exception):
@@ -167,6 +169,8 @@ def _read(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
 def _reader_of(node: SchemaNode) -> Reader:
     if node.go is not None and node.go.scalar:
         return _SCALARS[node.go.scalar]
+    if node.go is not None and node.go.struct in _EMPTY_STRUCTS:
+        return _empty_struct
     if node.int_or_string:
         return _int_or_string
     if node.open or (node.type is None and not node.properties):
@@ -207,6 +211,13 @@ def _object(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
             if read or not _is_dropped(field, read) or _is_told_from_absent(node, key):
                 written[key] = read
     return _filled(node, written)
+
+
+def _empty_struct(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    if type(value) is not dict:
+        raise _type_error(node, value)
+    unknown.extend(f".{key}" for key in value)
+    return {}
 
 
 def _filled(node: SchemaNode, written: dict[str, JSON]) -> dict[str, JSON]:
