@@ -27,9 +27,9 @@ class RequestTarget(NamedTuple):
     def parse(path: str) -> RequestTarget | None:
         """Parse the path of a resource; None for other paths (discovery, health, ...).
 
-        As in kube-apiserver a trailing slash is ignored, an escaped slash is a slash, and paths stay as they are.
+        As in kube-apiserver trailing slashes are ignored, an escaped slash is a slash, and paths stay as they are.
         """
-        segments = (unquote(path) if "%" in path else path).removeprefix("/").removesuffix("/").split("/")
+        segments = (unquote(path) if "%" in path else path).removeprefix("/").rstrip("/").split("/")
         if segments[0] == "api" and len(segments) >= 3:
             group, version, rest = "", segments[1], segments[2:]
         elif segments[0] == "apis" and len(segments) >= 4 and segments[1]:

@@ -70,7 +70,7 @@ class NonResourcePaths:
         parts = [part for part in path.split("/") if part]
         if parts and parts[0] in CHECKS:
             return health_response(path, query)
-        if path.startswith("//"):
+        if path.startswith(("//", "/apis//")):
             return NOT_FOUND
         if path == "/statusz":
             return statusz_response(accept, self._started, VERSION)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pyctrl._go.text import quoted
+from pyctrl._validation import names
 from pyctrl.api import Access
 from pyctrl.apiserver._admission import AdmissionChain, Kind
 from pyctrl.apiserver._authz import access_forbidden
@@ -44,6 +46,7 @@ __all__ = [
     "check_type_meta",
     "metadata_of",
 ]
+_DOTS = (".", "..")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +67,22 @@ class RESTStorage:
         return self.storage.collection(resource.storage_group, resource.plural)
 
     def find(self, request: ResourceRequest) -> StoredObject | None:
-        """Return the object that a request names, or None when it does not exist."""
+        """Return the object that a request names, or None when it does not exist.
+
+        Raises:
+            StatusError: 400, no object can have that name.
+        """
+        name = request.target.name
+        if "%" in name or name in _DOTS:
+            why = ";".join(names.path_segment(name))
+            raise bad_request(f"Name parameter invalid: {quoted(name)}: {why}")
         return self.collection(request.resource).find(request.target.namespace, request.target.name)
 
     def live(self, request: ResourceRequest) -> StoredObject:
         """Return the object that a request names.
 
         Raises:
-            StatusError: 404, it does not exist.
+            StatusError: 404, it does not exist; 400, as for `find`.
         """
         target, stored = request.target, self.find(request)
         if stored is None:
