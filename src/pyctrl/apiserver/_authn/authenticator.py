@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import hmac
 from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from random import Random
 from typing import NamedTuple, Protocol
 
 import msgspec
 
+from pyctrl._clock import now
 from pyctrl.apiserver._authn.request_header import RequestAuthenticator
 from pyctrl.apiserver._authn.service_account_tokens import ISSUER, InvalidToken, ServiceAccountTokens
 from pyctrl.apiserver._errors import unauthorized
@@ -26,6 +28,8 @@ from pyctrl.apiserver._user import (
 __all__ = ["Authenticator", "AuthenticatorResponse", "read_token_file"]
 
 
+TOKEN_SUCCESS_CACHE_TTL = timedelta(seconds=10)  # kube-apiserver's default
+MAX_CACHED_TOKENS = 4096  # then the expired ones are removed
 LOOPBACK = User(name="system:apiserver", groups=(ADMINISTRATORS, AUTHENTICATED))
 
 
@@ -72,7 +76,7 @@ class Authenticator:
     ) -> None:
         self._is_open = tokens is None
         self._tokens = {token: add_authenticated_group(user) for token, user in (tokens or {}).items()}
-        self._accounts = accounts
+        self._accounts = _CachedTokens(accounts)
         self._random = random
         self._webhook = webhook
         self._secret = secret
@@ -153,6 +157,30 @@ class Authenticator:
         return AuthenticatorResponse(
             error=f"[{', '.join(['invalid bearer token', *errors])}]" if errors else "invalid bearer token"
         )
+
+
+class _CachedTokens:
+    """Tokens of service accounts. As in kube-apiserver, a token stays valid for ten seconds after it was validated."""
+
+    def __init__(self, accounts: ServiceAccountTokens) -> None:
+        self._accounts = accounts
+        self._valid: dict[tuple[str, tuple[str, ...]], tuple[datetime, tuple[User, list[str]]]] = {}
+
+    def user(self, token: str, audiences: tuple[str, ...]) -> tuple[User, list[str]] | None:
+        """Return the user of a token and its valid audiences; None for a token of another kind.
+
+        Raises:
+            InvalidToken: The token is not valid.
+        """
+        current, known = now(), self._valid.get((token, audiences))
+        if known is not None and known[0] > current:
+            return known[1]
+        found = self._accounts.user(token, audiences)
+        if found is not None:
+            if len(self._valid) >= MAX_CACHED_TOKENS:
+                self._valid = {key: each for key, each in self._valid.items() if each[0] > current}
+            self._valid[token, audiences] = current + TOKEN_SUCCESS_CACHE_TTL, found
+        return found
 
 
 def _bearer(header: str) -> str:

@@ -72,7 +72,24 @@ def test_a_service_account_is_known_by_its_token_while_it_lives(ask: Asker) -> N
         assert ask("GET", CONFIGMAPS, headers=headers)[0] == 401
     assert ask("GET", CONFIGMAPS, headers=headers)[0] == 200
     ask("DELETE", f"{ACCOUNTS}/bot")
-    assert ask("GET", CONFIGMAPS, headers=headers)[0] == 401
+    after = _clock.now() + timedelta(seconds=11)
+    with _clock.use(lambda: after):
+        assert ask("GET", CONFIGMAPS, headers=headers)[0] == 401
+
+
+def test_a_used_token_outlives_its_account_by_ten_seconds(ask: Asker) -> None:
+    """A token that was valid less than ten seconds ago is not validated again, as in kube-apiserver."""
+    ask("POST", ACCOUNTS, {"metadata": {"name": "bot"}})
+    used, unused = (ask("POST", f"{ACCOUNTS}/bot/token", {})[1]["status"]["token"] for _ in range(2))
+    start = _clock.now()
+    with _clock.use(lambda: start):
+        assert ask("GET", CONFIGMAPS, headers=bearer(used))[0] == 200
+        ask("DELETE", f"{ACCOUNTS}/bot")
+    with _clock.use(lambda: start + timedelta(seconds=9)):
+        assert ask("GET", CONFIGMAPS, headers=bearer(used))[0] == 200
+        assert ask("GET", CONFIGMAPS, headers=bearer(unused))[0] == 401
+    with _clock.use(lambda: start + timedelta(seconds=10)):
+        assert ask("GET", CONFIGMAPS, headers=bearer(used))[0] == 401
 
 
 def test_a_token_that_was_tampered_with_is_refused(ask: Asker) -> None:
