@@ -127,8 +127,10 @@ def encode_representation(stored: StoredObject, resource: ResourceType, form: Me
     return metadata_only(data, form.version) if form.shape is Representation.METADATA else data
 
 
-class _MetadataOnly(msgspec.Struct):
+class _MetadataOnly(msgspec.Struct, rename="camel"):
     metadata: msgspec.Raw
+    kind: str = ""
+    api_version: str = ""
 
 
 _decode_metadata = msgspec.json.Decoder(_MetadataOnly).decode
@@ -137,7 +139,8 @@ _decode_metadata = msgspec.json.Decoder(_MetadataOnly).decode
 def metadata_only(data: bytes, version: str = "v1") -> bytes:
     """Return the `PartialObjectMetadata` of an encoded object, without decoding the object."""
     head = f'{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{version}","metadata":'
-    return head.encode() + internal_metadata_json(bytes(_decode_metadata(data).metadata)) + b"}"
+    found = _decode_metadata(data)
+    return head.encode() + internal_metadata_json(bytes(found.metadata), found.api_version, found.kind) + b"}"
 
 
 def encode_table(

@@ -95,5 +95,5 @@ def _object(obj: Mapping[str, JSON], version: str, include: str) -> dict[str, JS
     if include == "Object":
         return {"object": dict(obj)}
     api_version = f"meta.k8s.io/{version}"
-    metadata = internal_metadata(dict(obj["metadata"]))
+    metadata = internal_metadata(dict(obj["metadata"]), obj.get("apiVersion", ""), obj.get("kind", ""))
     return {"object": {"kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": metadata}}

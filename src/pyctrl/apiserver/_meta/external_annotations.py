@@ -5,6 +5,7 @@ Tables and `PartialObjectMetadata` have the metadata of the internal object.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -13,23 +14,28 @@ from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = ["internal_metadata", "internal_metadata_json"]
 
-_PREFIXES: Final = ("deprecated.daemonset.template.generation", "autoscaling.alpha.kubernetes.io/")
-_NEEDLES: Final = tuple(f'"{each}'.encode() for each in _PREFIXES)
+#: By group and kind, the prefix of the annotations of its external types.
+_PREFIXES: Final[Mapping[tuple[str, str], str]] = {
+    ("apps", "DaemonSet"): "deprecated.daemonset.template.generation",
+    ("autoscaling", "HorizontalPodAutoscaler"): "autoscaling.alpha.kubernetes.io/",
+}
 
 
-def internal_metadata(metadata: dict[str, JSON]) -> dict[str, JSON]:
-    """Return the metadata of an object as its internal type has them."""
+def internal_metadata(metadata: dict[str, JSON], api_version: str, kind: str) -> dict[str, JSON]:
+    """Return the metadata of an object of a kind as its internal type has them."""
+    prefix = _PREFIXES.get((api_version.rpartition("/")[0], kind))
     annotations = metadata.get("annotations") or {}
-    kept = {key: value for key, value in annotations.items() if not key.startswith(_PREFIXES)}
-    if len(kept) == len(annotations):
+    if prefix is None or not any(key.startswith(prefix) for key in annotations):
         return metadata
+    kept = {key: value for key, value in annotations.items() if not key.startswith(prefix)}
     return {
         key: kept if key == "annotations" else value for key, value in metadata.items() if kept or key != "annotations"
     }
 
 
-def internal_metadata_json(metadata: bytes) -> bytes:
+def internal_metadata_json(metadata: bytes, api_version: str, kind: str) -> bytes:
     """Return encoded metadata as the internal type has them."""
-    if not any(each in metadata for each in _NEEDLES):
+    prefix = _PREFIXES.get((api_version.rpartition("/")[0], kind))
+    if prefix is None or f'"{prefix}'.encode() not in metadata:
         return metadata
-    return msgspec.json.encode(internal_metadata(msgspec.json.decode(metadata)))
+    return msgspec.json.encode(internal_metadata(msgspec.json.decode(metadata), api_version, kind))

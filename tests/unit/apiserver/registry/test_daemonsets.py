@@ -81,3 +81,15 @@ def test_the_creator_owns_the_template_generation(ask: Asker) -> None:
     assert (code, created["metadata"]["annotations"]) == (201, {"deprecated.daemonset.template.generation": "1"})
     owned = created["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"]["f:annotations"]
     assert owned == {".": {}, "f:deprecated.daemonset.template.generation": {}}
+
+
+def test_only_the_metadata_of_daemonsets_lack_the_template_generation() -> None:
+    """`PartialObjectMetadata` of a daemon set has no deprecated annotation; that of another kind keeps it."""
+    ask, form = Asker(), {"Accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
+    annotations = {"deprecated.daemonset.template.generation": "1", "a": "b"}
+    revision = {"metadata": {"name": "r", "annotations": annotations}, "data": {"x": 1}, "revision": 1}
+    path = "/apis/apps/v1/namespaces/default"
+    ask("POST", f"{path}/daemonsets", made())
+    ask("POST", f"{path}/controllerrevisions", revision)
+    assert "annotations" not in ask("GET", f"{path}/daemonsets/a", headers=form)[1]["metadata"]
+    assert ask("GET", f"{path}/controllerrevisions/r", headers=form)[1]["metadata"]["annotations"] == annotations
