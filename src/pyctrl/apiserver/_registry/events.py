@@ -121,6 +121,8 @@ def _go_value(name: str, value: object) -> object:
     """Return a value as Go prints it: a struct with all its fields, by their Go names."""
     if isinstance(value, dict) and name in _PARTS:
         return {_GO_NAMES.get(part, part[0].upper() + part[1:]): value.get(part, "") for part in _PARTS[name]}
+    if value is None and name == "count":
+        return 0
     return "" if value is None and name in _TEXTS else value
 
 
