@@ -128,7 +128,13 @@ def _cidrs(cidrs: Sequence[str]) -> Iterator[FieldError]:
 
 
 def _default_node(obj: Object) -> None:
-    """Default to all of the capacity being allocatable."""
+    """Default to all of the capacity being allocatable, and make podCIDR the first of podCIDRs."""
+    spec = obj["spec"]
+    first = spec.get("podCIDR")
+    if first and (spec.get("podCIDRs") or [None])[0] != first:
+        spec["podCIDRs"] = [first]
+    elif not first and spec.get("podCIDRs"):
+        spec["podCIDR"] = spec["podCIDRs"][0]
     status = obj.get("status") or {}
     if status.get("capacity") and not status.get("allocatable"):
         status["allocatable"] = dict(status["capacity"])
@@ -144,15 +150,9 @@ def _warnings(new: Object) -> Iterator[str]:
 
 
 def _prepare_node(new: Object, old: Object | None) -> None:
-    """Drop the configuration of the kubelet, and make podCIDR the first of podCIDRs."""
-    spec = new["spec"]
+    """Drop the configuration of the kubelet."""
     if old is None or old["spec"].get("configSource") is None:
-        spec.pop("configSource", None)
-    first = spec.get("podCIDR")
-    if first and (spec.get("podCIDRs") or [None])[0] != first:
-        spec["podCIDRs"] = [first]
-    elif not first and spec.get("podCIDRs"):
-        spec["podCIDR"] = spec["podCIDRs"][0]
+        new["spec"].pop("configSource", None)
 
 
 RESOURCES: Final = (

@@ -118,7 +118,9 @@ class _UnmarshalTypeError(DecodeFailed):
         value = self._value
         if self._wanted in ("int32", "int64") and type(value) is float and value.is_integer() and abs(value) < 1 << 31:
             return int(value)
-        if self._wanted != "int32" or type(value) is not int or not -(1 << 63) <= value < 1 << 63:
+        if self._is_read_from_json or self._wanted != "int32" or type(value) is not int:
+            return None
+        if not -(1 << 63) <= value < 1 << 63:
             return None
         return (value + (1 << 31)) % (1 << 32) - (1 << 31)
 
@@ -341,9 +343,9 @@ _PLAIN: dict[str | None, Reader] = {"string": _string, "boolean": _boolean, "num
 
 
 def _int_or_string(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
-    if type(value) in (int, str):
+    if type(value) is str or (type(value) is int and -(1 << 31) <= value < 1 << 31):
         return value
-    raise _UnmarshalTypeError(value, "int32")
+    raise _UnmarshalTypeError(value, "int32", with_number=True)
 
 
 def _quantity(node: SchemaNode, value: JSON, unknown: list[str]) -> str:

@@ -47,7 +47,7 @@ def test_the_first_cidr_is_in_both_fields() -> None:
     first: dict[str, Any] = {"spec": {"podCIDR": "10.0.0.0/24"}}
     second: dict[str, Any] = {"spec": {"podCIDRs": ["10.0.0.0/24"]}}
     for node in (first, second):
-        STRATEGY.prepare(node, None)
+        STRATEGY.default(node)
         assert node["spec"] == {"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.0.0.0/24"]}
 
 
