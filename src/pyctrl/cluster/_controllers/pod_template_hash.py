@@ -8,7 +8,7 @@ from typing import Any
 from pyctrl.cluster._controllers.go_dump import dump_for_hash
 from pyctrl.kinds.core.v1 import PodTemplateSpec
 
-__all__ = ["HASH_LABEL", "equal_ignore_hash", "fnv_1", "safe_encode_string", "template_hash"]
+__all__ = ["HASH_LABEL", "equal_ignore_hash", "fnv_1", "fnv_128a", "safe_encode_string", "template_hash"]
 
 HASH_LABEL = "pod-template-hash"
 
@@ -60,6 +60,14 @@ def fnv_1(data: bytes) -> int:
     value = _FNV_OFFSET
     for byte in data:
         value = value * _FNV_PRIME & _FNV_MASK ^ byte
+    return value
+
+
+def fnv_128a(data: bytes) -> int:
+    """Return the 128-bit FNV-1a hash."""
+    value = 0x6C62272E07BB014262B821756295C58D
+    for byte in data:
+        value = (value ^ byte) * ((1 << 88) + 0x13B) % (1 << 128)
     return value
 
 

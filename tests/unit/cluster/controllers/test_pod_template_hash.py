@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyctrl.api import ObjectMeta
-from pyctrl.cluster._controllers.pod_template_hash import equal_ignore_hash, template_hash
+from pyctrl.cluster._controllers.pod_template_hash import equal_ignore_hash, fnv_128a, template_hash
 from pyctrl.kinds.core.v1 import Container, PodSpec, PodTemplateSpec
 
 
@@ -38,3 +38,9 @@ def test_the_hash_is_that_of_the_controller_manager() -> None:
     spec |= {"dnsPolicy": "ClusterFirst", "securityContext": {}, "schedulerName": "default-scheduler"}
     web = PodTemplateSpec.from_wire({"metadata": {"labels": {"app": "web"}}, "spec": spec})
     assert template_hash(web, 0) == "64586f5df"
+
+
+def test_the_128_bit_hash_is_that_of_the_specification() -> None:
+    """The hash by which the ports of Endpoints are sorted is FNV-1a of 128 bits."""
+    assert f"{fnv_128a(b''):032x}" == "6c62272e07bb014262b821756295c58d"
+    assert f"{fnv_128a(b'a'):032x}" == "d228cb696f1a8caf78912b704e4a8964"

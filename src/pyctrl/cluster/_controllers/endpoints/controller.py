@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyctrl.api import Key, ObjectMeta
+from pyctrl.cluster._controllers.pod_template_hash import fnv_128a
 from pyctrl.cluster._controllers.service_endpoints import HEADLESS, ServiceIndex, ServiceReconciler, set_trigger_time
 from pyctrl.cluster._controllers.service_pods import ServiceEndpoint, TargetPort, is_headless
 from pyctrl.controller import Builder, Controller, ManagedCluster, for_object, reading
@@ -81,10 +82,15 @@ def _subset(ports: list[TargetPort | None], addresses: Sequence[ServiceEndpoint]
         not_ready_addresses=[_address(each) for each in addresses if not each.is_ready],
         ports=[
             EndpointPort(name=port.name or None, port=port.port, protocol=port.protocol, app_protocol=port.app_protocol)
-            for port in ports
-            if port is not None
+            for port in sorted(filter(None, ports), key=_hash_of)
         ],
     )
+
+
+def _hash_of(port: TargetPort) -> int:
+    """Return the hash by which upstream sorts the ports of a subset: that of the port as Go's spew prints it."""
+    protocols = f"Protocol:(v1.Protocol){port.protocol} AppProtocol:(*string){port.app_protocol or '<nil>'}"
+    return fnv_128a(f"(v1.EndpointPort){{Name:(string){port.name} Port:(int32){port.port} {protocols}}}".encode())
 
 
 def _address(endpoint: ServiceEndpoint) -> EndpointAddress:
