@@ -1,8 +1,8 @@
 """Node lifecycle controller: marks silent nodes as unknown and taints unhealthy ones.
 
 The rules are those of kube-controller-manager's node lifecycle controller (pkg/controller/nodelifecycle). A node whose
-lease is not renewed becomes Unknown. Conditions and cordons become taints. The pods of a node that is not ready are
-marked as not ready.
+lease is not renewed becomes Unknown. Conditions and cordons become taints. The pods of a node that was ready and is
+silent are marked as not ready; those of a node that reports that it is not ready are left to its kubelet.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pyctrl.kinds.core.v1 import Node, Pod, Taint
 __all__ = ["add_node_lifecycle"]
 
 MONITOR_GRACE_PERIOD = 50.0  # seconds without a heartbeat until a node is Unknown (--node-monitor-grace-period)
+STARTUP_GRACE_PERIOD = 60.0  # seconds for a node that never reported its status (--node-startup-grace-period)
 MONITOR_PERIOD = timedelta(seconds=5)  # --node-monitor-period: the interval of checks of an unhealthy node
 PREFIX = "node.kubernetes.io/"
 NOT_READY, UNREACHABLE, UNSCHEDULABLE = PREFIX + "not-ready", PREFIX + "unreachable", PREFIX + "unschedulable"
@@ -62,11 +63,13 @@ class NodeLifecycleReconciler(Reconciler[Node]):
         self._recorder, self._latest_heartbeat = recorder, latest_heartbeat
         self._registered: dict[str, str] = {}  # the uids of the nodes that exist
         self._heartbeats: dict[str, tuple[object, float]] = {}  # the last heartbeat of each node, and when it was seen
+        self._just_lost: set[str] = set()  # nodes whose pods are still to be marked
 
     async def reconcile(self, request: Request) -> Result | None:
         node = await self.client.find(Node, request.key)
         if node is None:
             self._heartbeats.pop(request.name, None)
+            self._just_lost.discard(request.name)
             if (uid := self._registered.pop(request.name, None)) is not None:
                 message = f"Node {request.name} event: Removing Node {request.name} from Controller"
                 gone = Node(metadata=ObjectMeta(name=request.name, uid=uid))
@@ -78,9 +81,12 @@ class NodeLifecycleReconciler(Reconciler[Node]):
             await self._recorder.normal(node, "RegisteredNode", message)
         try:
             silence = await self._seconds_since_heartbeat(node)
-            if silence >= MONITOR_GRACE_PERIOD:
+            grace_period = STARTUP_GRACE_PERIOD if _status(node, "Ready") is None else MONITOR_GRACE_PERIOD
+            if silence >= grace_period:
                 await self._mark_unknown(node)
             await self._taint(node)
+            if request.name in self._just_lost:
+                await self._mark_pods_not_ready(node)
         except (NotFound, Conflict):
             return Result.after(MONITOR_PERIOD)
         left = timedelta(seconds=MONITOR_GRACE_PERIOD - silence)
@@ -105,12 +111,14 @@ class NodeLifecycleReconciler(Reconciler[Node]):
         if conditions:
             patch = StrategicMergePatch({"status": {"conditions": conditions}})
             changed = await self.client.status.patch(node, patch)
+            if _status(node, "Ready") == "True":
+                self._just_lost.add(node.metadata.name)
             node.status = changed.status
 
     # --- taints ---
 
     async def _taint(self, node: Node) -> None:
-        """Update the taints from the conditions; mark the pods of a node that becomes not ready."""
+        """Update the taints from the conditions."""
         wanted = _wanted_taints(node, evicts=await self._evicts())
         had = {(taint.key, taint.effect): taint for taint in node.spec.taints}
         kept = [
@@ -124,9 +132,6 @@ class NodeLifecycleReconciler(Reconciler[Node]):
         lock = {"resourceVersion": node.metadata.resource_version}
         taints = [taint.to_wire() for taint in (*kept, *added)]
         await self.client.patch(Node, node.key, MergePatch({"metadata": lock, "spec": {"taints": taints or None}}))
-        names = {taint.key for taint in added}
-        if names & {NOT_READY, UNREACHABLE}:
-            await self._mark_pods_not_ready(node)
 
     async def _evicts(self) -> bool:
         """Return whether pods are evicted: not if most nodes are lost, since then the network has failed."""
@@ -137,6 +142,7 @@ class NodeLifecycleReconciler(Reconciler[Node]):
     async def _mark_pods_not_ready(self, node: Node) -> None:
         """Set the condition Ready of a node's pods to False."""
         name = node.metadata.name
+        self._just_lost.discard(name)
         message = f"Node {name} status is now: NodeNotReady"
         await self._recorder.normal(node, "NodeNotReady", message)
         for pod in await self.client.list(Pod, fields={"spec.nodeName": name}):
@@ -162,14 +168,14 @@ def _unknown(node: Node, kind: str) -> dict[str, Any] | None:
     if present is not None and present.status == "Unknown":
         return None
     never = present is None
-    now = format_time(_clock.now())
+    created = format_time(node.metadata.creation_timestamp or _clock.now())
     return {
         "type": kind,
         "status": "Unknown",
         "reason": "NodeStatusNeverUpdated" if never else "NodeStatusUnknown",
         "message": "Kubelet never posted node status." if never else "Kubelet stopped posting node status.",
-        "lastTransitionTime": now,
-        **({"lastHeartbeatTime": now} if never else {}),
+        "lastTransitionTime": format_time(_clock.now()),
+        **({"lastHeartbeatTime": created} if never else {}),
     }
 
 

@@ -80,6 +80,33 @@ async def test_a_node_says_that_it_is_not_ready(client: Client) -> None:
     assert (await until_phase(client, "p", "Running")).spec.node_name == "node-2"
 
 
+async def test_the_kubelet_of_a_node_that_is_not_ready_answers_for_its_pods(client: Client) -> None:
+    """The pods of a node that reports NotReady keep the condition Ready that its kubelet set."""
+    await client.create(on("node-1"))
+    await until_phase(client, "p", "Running")
+    await until(client, "p", lambda found: conditions(found)["Ready"][0] == "True")
+    await tell(client, "not-ready")
+    await wait_for(client, Node, ONE, lambda node: bool(node.spec.taints))
+    await asyncio.sleep(60)
+    assert conditions(await client.get(Pod, P))["Ready"][0] == "True"
+    assert "NodeNotReady" not in await reasons(client, "p")
+
+
+async def test_a_node_that_never_reported_is_unknown_after_a_minute(client: Client) -> None:
+    """A node without a kubelet has 60 s to report; then its conditions have the heartbeat of its creation."""
+    await client.create(Node(metadata=ObjectMeta(name="extra")))
+    await asyncio.sleep(55)
+    assert not (await client.get(Node, Key("", "extra"))).status.conditions
+    await client.create(on("extra"))
+    ready_now = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    await client.status.patch(Pod, P, MergePatch({"status": {"phase": "Running", "conditions": [ready_now]}}))
+    await asyncio.sleep(15)
+    extra = await client.get(Node, Key("", "extra"))
+    assert ready(extra) == ("Unknown", "NodeStatusNeverUpdated")
+    assert {each.last_heartbeat_time for each in extra.status.conditions} == {extra.metadata.creation_timestamp}
+    assert conditions(await client.get(Pod, P))["Ready"][0] == "True"
+
+
 async def test_no_pod_is_evicted_when_all_nodes_are_lost(client: Client) -> None:
     """If all nodes are lost, the network has failed and no pod is evicted."""
     await client.create(on("node-1"))
