@@ -142,7 +142,6 @@ class NodeLifecycleReconciler(Reconciler[Node]):
     async def _mark_pods_not_ready(self, node: Node) -> None:
         """Set the condition Ready of a node's pods to False."""
         name = node.metadata.name
-        self._just_lost.discard(name)
         message = f"Node {name} status is now: NodeNotReady"
         await self._recorder.normal(node, "NodeNotReady", message)
         for pod in await self.client.list(Pod, fields={"spec.nodeName": name}):
@@ -156,6 +155,7 @@ class NodeLifecycleReconciler(Reconciler[Node]):
                 patch = StrategicMergePatch({"status": {"conditions": [condition]}})
                 await self.client.status.patch(pod, patch)
                 await self._recorder.warning(pod, "NodeNotReady", "Node is not ready")
+        self._just_lost.discard(name)
 
 
 def _status(node: Node, kind: str) -> str | None:
