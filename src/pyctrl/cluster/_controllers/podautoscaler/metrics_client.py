@@ -7,9 +7,10 @@ texts of errors are those of upstream's clients (k8s.io/metrics/pkg/client, pkg/
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -19,6 +20,8 @@ from pyctrl.errors import PyctrlError
 from pyctrl.kinds.autoscaling.v2 import CrossVersionObjectReference
 
 __all__ = ["MetricsClient", "MetricsError", "PodMetric"]
+
+T = TypeVar("T")
 
 _CUSTOM = "custom.metrics.k8s.io"
 _CUSTOM_VERSIONS = ("v1beta2", "v1beta1")  # that the client reads (MetricVersions)
@@ -63,13 +66,14 @@ class MetricsClient:
         """Return the usage of a resource by the pods that a selector matches, or by one container of each."""
         path = f"/apis/metrics.k8s.io/v1beta1/namespaces/{namespace}/pods"
         try:
-            items = await self._items(path, "pods.metrics.k8s.io", labelSelector=str(selector))
+            query = {"labelSelector": str(selector)}
+            read = partial(_pod_usage, resource=resource, container=container)
+            items = await self._items(path, "pods.metrics.k8s.io", query, read)
         except MetricsError as error:
             raise MetricsError(f"unable to fetch metrics from resource metrics API: {error}") from None
         if not items:
             raise MetricsError("no metrics returned from resource metrics API")
-        usage = {each["metadata"]["name"]: _pod_usage(each, resource, container) for each in items}
-        return {name: metric for name, metric in usage.items() if metric is not None}
+        return {name: metric for name, metric in items if metric is not None}
 
     async def pods_metric(
         self, metric: str, namespace: str, selector: LabelSelector, metric_selector: LabelSelector | None
@@ -78,12 +82,12 @@ class MetricsClient:
         try:
             path, resource = await self._custom_path(GroupVersionKind("", "v1", "Pod"), namespace, _ALL_OBJECTS, metric)
             query = {"labelSelector": str(selector), "metricLabelSelector": _text(metric_selector)}
-            items = await self._items(path, resource, name=_ALL_OBJECTS, **query)
+            items = await self._items(path, f"{resource} {_ALL_OBJECTS}", query, _value_of_object)
         except MetricsError as error:
             raise MetricsError(f"unable to fetch metrics from custom metrics API: {error}") from None
         if not items:
             raise MetricsError("no metrics returned from custom metrics API")
-        return {each["describedObject"]["name"]: _custom_value(each) for each in items}
+        return dict(items)
 
     async def object_metric(
         self,
@@ -96,24 +100,26 @@ class MetricsClient:
         kind = GroupVersionKind.parse(described.api_version or "v1", described.kind)
         try:
             path, resource = await self._custom_path(kind, namespace, described.name, metric)
-            items = await self._items(path, resource, name=described.name, metricLabelSelector=_text(metric_selector))
+            query = {"metricLabelSelector": _text(metric_selector)}
+            items = await self._items(path, f"{resource} {described.name}", query, _custom_value)
             if len(items) != 1:
                 text = f"the custom metrics API server returned {len(items)} results when we asked for exactly one"
                 raise MetricsError(text)
         except MetricsError as error:
             raise MetricsError(f"unable to fetch metrics from custom metrics API: {error}") from None
-        return _custom_value(items[0]).value
+        return items[0].value
 
     async def external_metric(self, metric: str, namespace: str, selector: LabelSelector | None) -> list[int]:
         """Return all values of an external metric that a selector matches."""
         path = f"/apis/external.metrics.k8s.io/v1beta1/namespaces/{namespace}/{metric}"
         try:
-            items = await self._items(path, f"{metric}.external.metrics.k8s.io", labelSelector=_text(selector))
+            query = {"labelSelector": _text(selector)}
+            items = await self._items(path, f"{metric}.external.metrics.k8s.io", query, _value)
         except MetricsError as error:
             raise MetricsError(f"unable to fetch metrics from external metrics API: {error}") from None
         if not items:
             raise MetricsError("no metrics returned from external metrics API")
-        return [_milli(each["value"]) for each in items]
+        return items
 
     async def _custom_path(self, kind: GroupVersionKind, namespace: str, name: str, metric: str) -> tuple[str, str]:
         """Return the path of a custom metric, and the resource that errors name."""
@@ -143,13 +149,18 @@ class MetricsClient:
             raise MetricsError("no known available metric versions found")
         return known[0]
 
-    async def _items(self, path: str, resource: str, *, name: str = "", **query: str) -> Sequence[Mapping[str, Any]]:
+    async def _items(
+        self, path: str, what: str, query: Mapping[str, str], read: Callable[[Mapping[str, Any]], T]
+    ) -> list[T]:
+        """Return what a function reads of each item of a response."""
         response = await self._get(path, query)
         document = _decode(response.body)
         if response.status >= 300:
-            raise MetricsError(_failure(response, document, f"{resource} {name}".strip()))
-        items: Sequence[Mapping[str, Any]] = document.get("items") or ()
-        return items
+            raise MetricsError(_failure(response, document, what))
+        try:
+            return [read(each) for each in document.get("items") or ()]
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+            raise MetricsError(f"the server sent an item of another form: {error!r} (get {what})") from error
 
     async def _get(self, path: str, query: Mapping[str, str]) -> HttpResponse:
         pairs = tuple((name, value) for name, value in query.items() if value)
@@ -162,20 +173,29 @@ class MetricsClient:
             raise MetricsError(str(error)) from error
 
 
-def _pod_usage(pod: Mapping[str, Any], resource: str, container: str) -> PodMetric | None:
-    """Return the usage of a pod, or None if a container that counts has no value."""
+def _pod_usage(pod: Mapping[str, Any], *, resource: str, container: str) -> tuple[str, PodMetric | None]:
+    """Return the name and the usage of a pod; None if a container that counts has no value."""
+    name: str = pod["metadata"]["name"]
     counted = [each for each in pod.get("containers") or () if container in ("", each["name"])]
     values = [each.get("usage", {}).get(resource) for each in counted]
     if not values or None in values:
-        return None
+        return name, None
     total = sum(_milli(each) for each in values)
-    return PodMetric(total, datetime.fromisoformat(pod["timestamp"]), parse_duration(pod["window"]))
+    return name, PodMetric(total, datetime.fromisoformat(pod["timestamp"]), parse_duration(pod["window"]))
+
+
+def _value_of_object(metric: Mapping[str, Any]) -> tuple[str, PodMetric]:
+    return metric["describedObject"]["name"], _custom_value(metric)
 
 
 def _custom_value(metric: Mapping[str, Any]) -> PodMetric:
     seconds = metric.get("windowSeconds", metric.get("window"))  # of v1beta2, of v1beta1
     window = _DEFAULT_WINDOW if seconds is None else timedelta(seconds=seconds)
-    return PodMetric(_milli(metric["value"]), datetime.fromisoformat(metric["timestamp"]), window)
+    return PodMetric(_value(metric), datetime.fromisoformat(metric["timestamp"]), window)
+
+
+def _value(metric: Mapping[str, Any]) -> int:
+    return _milli(metric["value"])
 
 
 def _milli(quantity: str | float) -> int:

@@ -60,6 +60,10 @@ DENIED = Response(status=403, body=json.dumps({"kind": "Status", "message": "no 
             Response(status=404, body=b"404 page not found"),
             f"{NOT_FETCHED}the server could not find the requested resource {REQUEST}",
         ),
+        (
+            Response(status=200, body=b'{"items": [{"metricName": "queue"}]}'),
+            f"{NOT_FETCHED}the server sent an item of another form: KeyError('value') {REQUEST}",
+        ),
     ],
 )
 async def test_why_a_metric_is_missing(answer: list[str] | Response, why: str) -> None:
