@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 
 import pytest
@@ -20,7 +21,7 @@ def secret_of(account: str, name: str = "token") -> Secret:
 
 
 async def test_a_token_secret_is_filled_and_lets_its_account_in() -> None:
-    """The Secret gets token, CA and namespace; the token is valid until the Secret is deleted."""
+    """The Secret gets token, CA and namespace; the token is valid until ten seconds after the Secret is deleted."""
     async with cluster() as running, running.client() as admin:
         await make_bot(admin)
         await admin.create(secret_of("bot"))
@@ -32,6 +33,7 @@ async def test_a_token_secret_is_filled_and_lets_its_account_in() -> None:
             with pytest.raises(Forbidden, match="system:serviceaccount:default:bot"):
                 await bot.list(ConfigMap)
             await admin.delete(secret)
+            await asyncio.sleep(10)  # the server caches valid tokens, as kube-apiserver does
             with pytest.raises(Unauthorized):
                 await bot.list(ConfigMap)
 
