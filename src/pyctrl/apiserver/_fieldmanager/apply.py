@@ -241,8 +241,7 @@ def _pruned_at_last_version(
     pruned = VersionedObject(merged.type, _removed(node, merged.content, last_fields) or {})
     pruned = _with_owned(merged, pruned, managed)
     found = convert(pruned, merged.type.api_version)
-    if found is None:
-        return merged.content
+    assert found is not None, "the object was in this version before"
     remaining = ensure_named_fields_are_members(to_field_set(node, found.content), node)
     everything = ensure_named_fields_are_members(to_field_set(node, merged.content), node)
     gone = intersection(difference(everything, remaining), last_fields)
