@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from pyctrl._go.server_errors import generic_server_message
 from pyctrl._go.text import quoted
 from pyctrl.apiserver._errors import bad_request
 from pyctrl.apiserver._serializer.decoding import decode_json
@@ -29,17 +30,6 @@ __all__ = ["InvalidClientConfig", "WebhookCallFailed", "WebhookClient"]
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
 _NO_CREDENTIALS = WebhookCredentials()
 _SUCCESS = range(200, 207)
-_WORDS = {
-    400: "the server rejected our request for an unknown reason",
-    401: "the server has asked for the client to provide credentials",
-    404: "the server could not find the requested resource",
-    405: "the server does not allow this method on the requested resource",
-    409: "the server reported a conflict",
-    422: "the server rejected our request due to an error in our request",
-    429: "the server has received too many requests and has asked us to try again later",
-    503: "the server is currently unable to handle the request",
-    504: "the server was unable to return a response in the time allotted, but may still be processing the request",
-}
 
 
 class WebhookCallFailed(Exception):
@@ -148,11 +138,4 @@ def _error_message(answer: WebhookResponse) -> str:
         return str(status["message"])
     is_text = answer.content_type.startswith("text/")
     text = answer.body.decode("utf-8", "replace").strip() if is_text else "unknown"
-    code = answer.status
-    if code in _WORDS:
-        return _WORDS[code]
-    if code in (403, 406, 415):
-        return text or "unknown"
-    if code >= 500:
-        return f"an error on the server ({quoted(text)}) has prevented the request from succeeding"
-    return f"the server responded with the status code {code} but did not return more information"
+    return generic_server_message(answer.status, text) or "unknown"

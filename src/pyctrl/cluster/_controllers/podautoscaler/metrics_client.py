@@ -6,7 +6,6 @@ texts of errors are those of upstream's clients (k8s.io/metrics/pkg/client, pkg/
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from pyctrl._go.server_errors import generic_server_message
 from pyctrl.api import GroupVersionKind, LabelSelector, Quantity, parse_duration
 from pyctrl.client import Client, HttpRequest, HttpResponse
 from pyctrl.errors import PyctrlError
@@ -27,19 +27,6 @@ _CUSTOM = "custom.metrics.k8s.io"
 _CUSTOM_VERSIONS = ("v1beta2", "v1beta1")  # that the client reads (MetricVersions)
 _DEFAULT_WINDOW = timedelta(minutes=1)  # of custom metrics (metricServerDefaultMetricWindow)
 _ALL_OBJECTS = "*"
-
-#: Messages for responses without a Status (NewGenericServerResponse)
-_MESSAGES = {
-    400: "the server rejected our request for an unknown reason",
-    401: "the server has asked for the client to provide credentials",
-    404: "the server could not find the requested resource",
-    405: "the server does not allow this method on the requested resource",
-    409: "the server reported a conflict",
-    422: "the server rejected our request due to an error in our request",
-    429: "the server has received too many requests and has asked us to try again later",
-    503: "the server is currently unable to handle the request",
-    504: "the server was unable to return a response in the time allotted, but may still be processing the request",
-}
 
 
 class MetricsError(Exception):
@@ -219,14 +206,5 @@ def _failure(response: HttpResponse, document: Mapping[str, Any], what: str) -> 
     """Return the message of a failed response, as client-go has it."""
     if document.get("kind") == "Status":
         return str(document.get("message") or "unknown")
-    body = response.body.decode("utf-8", "replace").strip()
-    status = response.status
-    if status in (403, 406, 415):
-        message = body
-    elif status >= 500 and status not in _MESSAGES:
-        quoted = json.dumps(body, ensure_ascii=False)
-        message = f"an error on the server ({quoted}) has prevented the request from succeeding"
-    else:
-        no_more = f"the server responded with the status code {status} but did not return more information"
-        message = _MESSAGES.get(status, no_more)
-    return f"{message} (get {what})"
+    text = response.body.decode("utf-8", "replace").strip()
+    return f"{generic_server_message(response.status, text)} (get {what})"
