@@ -7,7 +7,7 @@ of the last five minutes counts, and replicas at most double; with it, its windo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
@@ -128,23 +128,25 @@ class ScaleHistory:
         """Return the most replicas that the policies for scaling up allow now."""
         if rules.select_policy == "Disabled":
             return current
-        proposals = []
-        for policy in rules.policies:
-            start = self._at_start_of_period(policy.period_seconds, current)
-            by_percent = math.ceil(start * (1 + policy.value / 100))
-            proposals.append(start + policy.value if policy.type == "Pods" else by_percent)
+        proposals = self._proposals(rules, current, 1)
         return min(proposals, default=_MAX_INT32) if rules.select_policy == "Min" else max(proposals, default=0)
 
     def _fastest_down(self, rules: HPAScalingRules, current: int) -> int:
         """Return the fewest replicas that the policies for scaling down allow now."""
         if rules.select_policy == "Disabled":
             return current
-        proposals = []
+        proposals = self._proposals(rules, current, -1)
+        return max(proposals, default=0) if rules.select_policy == "Min" else min(proposals, default=_MAX_INT32)
+
+    def _proposals(self, rules: HPAScalingRules, current: int, sign: Literal[1, -1]) -> Iterator[int]:
+        """Yield the replicas that each policy allows: up, for the sign 1, or down. It rounds up, or down."""
         for policy in rules.policies:
             start = self._at_start_of_period(policy.period_seconds, current)
-            by_percent = int(start * (1 - policy.value / 100))
-            proposals.append(start - policy.value if policy.type == "Pods" else by_percent)
-        return max(proposals, default=0) if rules.select_policy == "Min" else min(proposals, default=_MAX_INT32)
+            if policy.type == "Pods":
+                yield start + sign * policy.value
+            else:
+                part = start * (1 + sign * policy.value / 100)
+                yield math.ceil(part) if sign > 0 else int(part)
 
     def _at_start_of_period(self, period_seconds: int, current: int) -> int:
         cutoff = _seconds_ago(period_seconds)
