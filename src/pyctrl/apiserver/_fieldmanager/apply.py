@@ -75,7 +75,7 @@ def server_side_apply(
         name=field_manager, operation="Apply", api_version=type.api_version, subresource=subresource or ""
     )
     reset = type.reset_fields(subresource)
-    managed = _managed_before(live, type, reset, manager.subresource)
+    managed = _managed_before(live, before, type, reset, manager.subresource)
     last, last_time = managed.find(manager), _time_of(manager, live)
     applied = ordered(recursive_difference(to_field_set(node, patch), reset))
     managed.put(manager, applied, last_time)  # with metadata itself: pruning must keep it
@@ -99,8 +99,13 @@ def _time_of(manager: ManagerIdentifier, live: Mapping[str, JSON] | None) -> str
     return None if last is None else last.time
 
 
-def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: FieldSet, subresource: str) -> Managed:
+def _managed_before(
+    live: Mapping[str, JSON] | None, before: dict[str, JSON], type: ResourceType, reset: FieldSet, subresource: str
+) -> Managed:
     """Return the entries of the live object; the fields of an untracked one belong to BEFORE_FIRST_APPLY.
+
+    Args:
+        before: The live object without its entries.
 
     Raises:
         StatusError: 500, the object cannot be converted to the version of an entry.
@@ -108,7 +113,6 @@ def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: 
     if live is None:
         return Managed({})
     managed = Managed(live["metadata"])
-    before = without_managed_fields(live)
     if not managed.entries:
         changed = Comparison(type.schema, type.blank(), before).changed
         everything = strip_meta(recursive_difference(changed, reset))

@@ -204,10 +204,11 @@ def update_managed_fields(
     new["metadata"].pop("managedFields", None)
     if old is not None and not managed.entries:
         return  # as upstream: an object without managed fields is not tracked before it is applied
-    comparisons = Comparisons(type, None if old is None else without_managed_fields(old), new, subresource)
+    before = None if old is None else without_managed_fields(old)
+    comparisons = Comparisons(type, before, new, subresource)
     try:
-        if old is not None:
-            managed.drop_unknown_versions(VersionedObject(type, without_managed_fields(old)))
+        if before is not None:
+            managed.drop_unknown_versions(VersionedObject(type, before))
         added, removed = _difference(new, old, type, subresource, comparisons)
         if added or removed or managed.has_other_versions(type.api_version):
             managed.remove_from_others(identifier, comparisons)

@@ -46,15 +46,13 @@ def convert(obj: VersionedObject, version: str) -> VersionedObject | None:
         return None
     if target is source:  # the versions have the same form
         return obj
-    if target.is_custom:
-        moved = {**content, "apiVersion": version}
-        if problems := typed_problems(target.schema, moved):
-            raise ConversionError(problems)
-        return VersionedObject(target, moved)
     try:
-        return VersionedObject(target, target.converted(content, source))
+        moved = target.converted(content, source)
     except DecodeFailed as failed:
         raise ConversionError(str(failed)) from failed
+    if target.is_custom and (problems := typed_problems(target.schema, moved)):
+        raise ConversionError(problems)
+    return VersionedObject(target, moved)
 
 
 class Comparisons:

@@ -161,9 +161,7 @@ class BuiltinResourceType:
 
     def converted(self, obj: dict[str, JSON], source: ResourceType) -> dict[str, JSON]:
         """Convert an object of another version, which may lack fields that every stored object has."""
-        whole = decode(source.schema, {**obj, "apiVersion": source.api_version}, [])
-        read: dict[str, JSON] = decode(self.schema, self.resource.convert(whole, self.api_version), [])
-        return read
+        return self.on_read(decode(source.schema, {**obj, "apiVersion": source.api_version}, []))
 
     @property
     def internal_zeros(self) -> Mapping[str, JSON]:
