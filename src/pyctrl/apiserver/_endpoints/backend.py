@@ -46,7 +46,6 @@ __all__ = [
     "check_type_meta",
     "metadata_of",
 ]
-_DOTS = (".", "..")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +72,9 @@ class RESTStorage:
             StatusError: 400, no object can have that name.
         """
         name = request.target.name
-        if "%" in name or name in _DOTS:
-            why = ";".join(names.path_segment(name))
-            raise bad_request(f"Name parameter invalid: {quoted(name)}: {why}")
-        return self.collection(request.resource).find(request.target.namespace, request.target.name)
+        if why := names.path_segment(name):
+            raise bad_request(f"Name parameter invalid: {quoted(name)}: {';'.join(why)}")
+        return self.collection(request.resource).find(request.target.namespace, name)
 
     def live(self, request: ResourceRequest) -> StoredObject:
         """Return the object that a request names.

@@ -294,11 +294,12 @@ def all_fields(node: SchemaNode | None, value: dict[str, JSON]) -> FieldSet:
 
 def whole_value(node: SchemaNode | None, value: JSON) -> FieldSet:
     """Return the set below an added value: itself and all its fields."""
-    if value and type(value) is dict and (node is None or not node.atomic):
+    if not value or not is_granular(node, value):
+        return _NOTHING_BELOW
+    if type(value) is dict:
         return _whole_map(node, value)
-    if value and type(value) is list and node is not None and node.list_type != "atomic":
-        return _whole_list(node, value)
-    return _NOTHING_BELOW
+    assert node is not None, "a list without a schema is not granular"
+    return _whole_list(node, value)
 
 
 def _whole_map(node: SchemaNode | None, value: dict[str, JSON]) -> FieldSet:
